@@ -13,8 +13,8 @@
 #include <ingot/ingot.hpp>
 
 #include "gpu.hpp"
-#include "runtime/dynamic_library.hpp"
 #include "runtime/linalg/batched_functions.hpp"
+#include "runtime/system/dynamic_library.hpp"
 
 namespace bench {
 

@@ -22,8 +22,8 @@
 
 #include "codegen/plan/schedule.hpp"
 #include "report.hpp"
-#include "runtime/compile_cuda.hpp"
-#include "runtime/executable.hpp"
+#include "runtime/kernels/compile_cuda.hpp"
+#include "runtime/kernels/executable.hpp"
 #include "stub_driver.hpp"
 
 namespace {

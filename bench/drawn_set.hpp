@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include <ingot/device.hpp>
+#include <ingot/core/device.hpp>
 
 #include "report.hpp"
 

@@ -13,7 +13,7 @@
 #include "gpu.hpp"
 #include "host_data.hpp"
 #include "report.hpp"
-#include "runtime/dynamic_library.hpp"
+#include "runtime/system/dynamic_library.hpp"
 
 #if __has_include(<cufft.h>)
 #include <cufft.h>

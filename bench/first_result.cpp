@@ -21,7 +21,7 @@
 #include "host_data.hpp"
 #ifdef INGOT_HAS_CUDA_HEADERS
 #include "gpu.hpp"
-#include "runtime/compile_cuda.hpp"
+#include "runtime/kernels/compile_cuda.hpp"
 #endif
 
 namespace {

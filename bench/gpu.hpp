@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <ingot/device.hpp>
-#include "runtime/device.hpp"
-#include "runtime/device_facts.hpp"
-#include "runtime/driver.hpp"
-#include "runtime/kernel_module.hpp"
+#include <ingot/core/device.hpp>
+#include "runtime/device/device.hpp"
+#include "runtime/device/device_facts.hpp"
+#include "runtime/device/driver.hpp"
+#include "runtime/kernels/kernel_module.hpp"
 
 namespace bench {
 

@@ -11,7 +11,7 @@
 #include <ingot/ingot.hpp>
 
 #include "report.hpp"
-#include "runtime/driver.hpp"
+#include "runtime/device/driver.hpp"
 
 using namespace ingot;
 

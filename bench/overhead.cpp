@@ -22,11 +22,11 @@
 #include "gpu.hpp"
 #include "host_data.hpp"
 #include "report.hpp"
-#include "runtime/classify.hpp"
-#include "runtime/dispatch_cache.hpp"
-#include "runtime/evaluate.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/launch.hpp"
+#include "runtime/front/classify.hpp"
+#include "runtime/front/dispatch_cache.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/front/launch.hpp"
+#include "runtime/kernels/executable.hpp"
 #include "stub_driver.hpp"
 
 namespace {

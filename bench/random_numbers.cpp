@@ -14,7 +14,7 @@
 
 #include "gpu.hpp"
 #include "report.hpp"
-#include "runtime/dynamic_library.hpp"
+#include "runtime/system/dynamic_library.hpp"
 
 #if __has_include(<curand.h>)
 

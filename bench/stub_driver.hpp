@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/driver.hpp"
+#include "runtime/device/driver.hpp"
 
 namespace bench {
 
@@ -26,7 +26,7 @@ auto succeed(CUresult (*)(A...)) {
 inline ingot::runtime::driver_api stub_driver() {
     ingot::runtime::driver_api api{};
 #define INGOT_DRIVER_ENTRY(name, version) api.name = succeed(api.name);
-#include "runtime/driver_entries.inc"
+#include "runtime/device/driver_entries.inc"
 
     static char something;
     static constexpr auto give = [](auto* handle) {

@@ -11,8 +11,8 @@
 #include <exception>
 #include <string>
 
+#include <ingot/core/philox.hpp>
 #include <ingot/ingot.hpp>
-#include <ingot/philox.hpp>
 
 #include "figure_table.hpp"
 #include "gpu.hpp"

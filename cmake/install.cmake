@@ -10,7 +10,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" TYPE INCLUDE COMPONENT develo
 install(EXPORT ingot_targets NAMESPACE ingot:: FILE ingot-targets.cmake DESTINATION "${package_dir}"
     COMPONENT development)
 write_basic_package_version_file(ingot-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES cmake/ingot-config.cmake cmake/FindHana.cmake "${CMAKE_CURRENT_BINARY_DIR}/ingot-config-version.cmake"
+install(FILES cmake/ingot-config.cmake "${CMAKE_CURRENT_BINARY_DIR}/ingot-config-version.cmake"
     DESTINATION "${package_dir}" COMPONENT development)
 set(component_of_licence development)
 if(kind STREQUAL "SHARED_LIBRARY")

@@ -19,11 +19,12 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libingot-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 # A program's kernels want a compiler on a host, and NVRTC on a GPU; it starts and says so without either.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS g++)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS libboost-dev)
+# Opened where they are: for products and solvers, transforms, and compressed archives on the host.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas0, liblapack3, libfftw3-double3, libfftw3-single3, zlib1g")
 set(CPACK_COMPONENTS_ALL development)
 if(kind STREQUAL "SHARED_LIBRARY")
     list(PREPEND CPACK_COMPONENTS_ALL runtime)
-    set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libboost-dev, libingot${abi} (= ${PROJECT_VERSION})")
+    set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libingot${abi} (= ${PROJECT_VERSION})")
     find_program(INGOT_SHLIBDEPS dpkg-shlibdeps)  # which knows of what packages a library's libraries are
     mark_as_advanced(INGOT_SHLIBDEPS)
     if(INGOT_SHLIBDEPS)

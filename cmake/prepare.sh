@@ -45,7 +45,7 @@ install_missing() {
 # Opened when a program runs.
 run_packages=(libopenblas.so.0=libopenblas0 libfftw3.so.3=libfftw3-double3 libfftw3f.so.3=libfftw3-single3)
 
-build_packages=(c++=g++ cmake=cmake ninja=ninja-build '<boost/hana.hpp>=libboost-dev')
+build_packages=(c++=g++ cmake=cmake ninja=ninja-build)
 
 # configure PRESET [CMAKE ARGUMENTS...]: in `build`, which it sets, a folder for each preset and $CXX.
 configure() {

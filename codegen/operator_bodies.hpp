@@ -1,13 +1,13 @@
 // The operator table's texts: what a row's bodies are, what replaces them where, the routines and functions that they
-// call, and the names that rows have besides their own. A user's program reads none of it (ingot/operators.hpp).
+// call, and the names that rows have besides their own. A user's program reads none of it (ingot/core/operators.hpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include <ingot/dtype.hpp>
-#include <ingot/operators.hpp>
+#include <ingot/core/dtype.hpp>
+#include <ingot/core/operators.hpp>
 
 namespace ingot::detail {
 
@@ -22,7 +22,7 @@ struct row_bodies {
 };
 inline constexpr row_bodies body_table[] = {
 #define INGOT_OPERATOR(name, arity, r, cost, ulp, b, i, f) {#b, #i, #f},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
     {"return a;", "return a;", "return a;"},
     {"return a;", "return a;", "return a;"},
 };
@@ -41,7 +41,7 @@ struct alias_facts {
 };
 inline constexpr alias_facts alias_table[] = {
 #define INGOT_ALIAS(alias, name) {#alias, op::name},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 };
 
 /// Why bounds above 4 last places are that.
@@ -51,7 +51,7 @@ struct wide_bound_facts {
 };
 inline constexpr wide_bound_facts wide_bound_table[] = {
 #define INGOT_WIDE_BOUND(name, reason) {op::name, reason},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 };
 
 /// The functions that bodies may call, overloaded for float and double.
@@ -61,7 +61,7 @@ struct function_facts {
 };
 inline constexpr function_facts function_table[] = {
 #define INGOT_FUNCTION(name, arity) {#name, arity},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 };
 
 /// Functions of the table's own that several bodies call.
@@ -72,7 +72,7 @@ struct routine_facts {
 };
 inline constexpr routine_facts routine_table[] = {
 #define INGOT_ROUTINE(name, arity, body) {#name, arity, #body},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 };
 
 /// What evaluates a body: `host` and `cuda` are numbered as the targets of a key are.
@@ -90,7 +90,7 @@ struct spelling_facts {
 inline constexpr spelling_facts spelling_table[] = {
 #define INGOT_SPELLING(name, where, type, ulp, body) \
     {op::name, spelling_facts::reach::where, dtype::type, float(ulp), #body},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 };
 
 /// Comparisons of an i8 with a u8, whose operands differ in type.
@@ -100,7 +100,7 @@ struct mixed_facts {
 };
 inline constexpr mixed_facts mixed_table[] = {
 #define INGOT_MIXED(name, body) {op::name, #body},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 };
 
 /// The text that `where` prints for row `o` over operands of these dtypes, with the bound on its error.

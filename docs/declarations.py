@@ -34,7 +34,7 @@ class Reader:
         self.at, self.comment = 0, []
 
     def place(self):
-        return self.path.name, self.first_line + self.text.count("\n", 0, self.at)
+        return self.path.as_posix().split("/include/ingot/")[-1], self.first_line + self.text.count("\n", 0, self.at)
 
     def begins_line(self):
         return not self.text[self.text.rfind("\n", 0, self.at) + 1:self.at].strip()
@@ -120,7 +120,7 @@ class Reader:
             self.macros.pop(text.split()[1], None)
         elif text.startswith("#ifndef") and text.split()[1] in self.macros:
             self.at = self.text.index("#endif", self.at) + len("#endif")
-        table = re.match(r"#include <ingot/(\w+\.def)>", text)
+        table = re.match(r"#include <ingot/(?:\w+/)?(\w+\.def)>", text)
         if table and table.group(1) != "operators.def":
             rows = self.path.parent / table.group(1)
             return Reader(rows, rows.read_text(encoding="utf-8"), 1, self.macros).scope()

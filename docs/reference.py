@@ -246,6 +246,11 @@ def opening(text):
     return re.sub(r":$", ".", "\n".join(prose(line) for line in lines))
 
 
+def stem_of(header):
+    """The name of a header's page: linalg-solvers of linalg/solvers.hpp."""
+    return header.removesuffix(".hpp").replace("/", "-")
+
+
 def page(header, text, entries):
     made = "Made from the header by `docs/reference.py`; a test compiles and runs the examples."
     paragraphs = [f"# ingot/{header}", opening(text)]
@@ -261,7 +266,7 @@ def index(by_header, texts):
 
     headers = []
     for header, entries in by_header.items():
-        stem = header.removesuffix(".hpp")
+        stem = stem_of(header)
         first = re.split(r"(?<=\.) ", opening(texts[header]).replace("\n", " "))[0]
         headers.append(f"| [{header}]({stem}.md) | {first} |")
         for section in sections_of(entries):
@@ -270,7 +275,7 @@ def index(by_header, texts):
                 for name, member in entry.functions().items():
                     if name != entry.name and not name.startswith("operator"):
                         add(member.title, stem, member.title)
-    table = (HEADERS / "operators.def").read_text(encoding="utf-8")
+    table = (HEADERS / "core" / "operators.def").read_text(encoding="utf-8")
     for name in re.findall(rf"^INGOT_(?:OPERATOR|ALIAS)\(({NAME}),", table, re.MULTILINE):
         rows.setdefault(name, {})["[operators](../operators.md)"] = None
     names = ["| `" + title.replace("|", "\\|") + f"` | {', '.join(rows[title])} |"
@@ -308,7 +313,7 @@ static std::string in_lines(std::string text) {
 }
 """
 # Headers whose functions are a library's that a machine may lack.
-OPTIONAL_LIBRARY = {"curand_generator.hpp"}
+OPTIONAL_LIBRARY = {"distributions/curand_generator.hpp"}
 TEST_CASE = """TEST_CASE("the example of {title} in {file} prints what it says") {{
     readme::printed printed;
     printed.start();
@@ -349,9 +354,14 @@ def write_tests(by_header, files):
         pathlib.Path(file).write_text("\n".join([TEST_HEAD, *cases]), encoding="utf-8")
 
 
+def read_headers(folder):
+    """The declarations of each header, by its path in the folder."""
+    return {path.relative_to(folder).as_posix(): declarations.read(path) for path in sorted(folder.rglob("*.hpp"))}
+
+
 def main(action="--write", *arguments):
     folder = pathlib.Path(arguments[0]) if action == "--check" and arguments else HEADERS
-    read = {path.name: declarations.read(path) for path in sorted(folder.glob("*.hpp"))}
+    read = read_headers(folder)
     everywhere = {name: found for one in read.values() for name, found in inner_names(one).items()}
     by_header = {}
     for header, members in read.items():
@@ -366,7 +376,7 @@ def main(action="--write", *arguments):
         return write_tests(by_header, arguments)
 
     texts = {header: (folder / header).read_text(encoding="utf-8") for header in by_header}
-    pages = {h.removesuffix(".hpp") + ".md": page(h, texts[h], entries) for h, entries in by_header.items()}
+    pages = {stem_of(h) + ".md": page(h, texts[h], entries) for h, entries in by_header.items()}
     pages["index.md"] = index(by_header, texts)
     if action != "--check":
         shutil.rmtree(PAGES, ignore_errors=True)

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <ingot/counters.hpp>
-#include <ingot/measure.hpp>
+#include <ingot/core/counters.hpp>
+#include <ingot/kernels/measure.hpp>
 
 struct measured {
     std::uint64_t compiles, kernels;  // compiles of the first run, launches of one

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include <ingot/device.hpp>
+#include <ingot/core/device.hpp>
 
 namespace ingot::test {
 

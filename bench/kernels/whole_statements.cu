@@ -1,5 +1,5 @@
 // What whole statements compute, as one writes it by hand: a thread a path, Philox four numbers a call, sums of blocks
-// that a small last kernel adds in their order. The numbers are those of <ingot/philox.hpp>, drawn by calls of one seed.
+// that a small last kernel adds in their order. The numbers are those of <ingot/core/philox.hpp>, drawn by calls of one seed.
 struct four { unsigned int w[4]; };
 
 /// One instruction, where the product of words of 64 bits is two.

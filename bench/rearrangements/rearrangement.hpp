@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <ingot/dtype.hpp>
-#include <ingot/shape.hpp>
+#include <ingot/core/dtype.hpp>
+#include <ingot/core/shape.hpp>
 
 #include "../mixed.hpp"
 

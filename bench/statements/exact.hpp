@@ -9,7 +9,7 @@
 #include <limits>
 #include <span>
 
-#include <ingot/philox.hpp>
+#include <ingot/core/philox.hpp>
 
 #include "draw.hpp"
 #include "operations.hpp"

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include <ingot/dtype.hpp>
-#include <ingot/operators.hpp>
-#include <ingot/shape.hpp>
+#include <ingot/core/dtype.hpp>
+#include <ingot/core/operators.hpp>
+#include <ingot/core/shape.hpp>
 
 namespace bench {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 namespace ingot::codegen {
 

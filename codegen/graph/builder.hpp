@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include <ingot/operators.hpp>
+#include <ingot/core/operators.hpp>
 
 #include "codegen/graph/graph.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include <ingot/error.hpp>
-#include <ingot/folds.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/folds.hpp>
 
 #include "codegen/graph/builder.hpp"
 

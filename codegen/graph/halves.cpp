@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <ingot/half.hpp>
-#include <ingot/operators.hpp>
+#include <ingot/core/half.hpp>
+#include <ingot/core/operators.hpp>
 
 #include "codegen/graph/builder.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 namespace ingot::codegen {
 

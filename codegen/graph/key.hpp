@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <ingot/key.hpp>
+#include <ingot/core/key.hpp>
 
 namespace ingot::codegen {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 namespace ingot::codegen {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include <ingot/error.hpp>
-#include <ingot/folds.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/folds.hpp>
 
 #include "codegen/graph/builder.hpp"
 #include "codegen/graph/complex_parts.hpp"

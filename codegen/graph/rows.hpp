@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include <ingot/key.hpp>
+#include <ingot/core/key.hpp>
 #include "codegen/graph/graph.hpp"
 #include "codegen/graph/row_length.hpp"
 #include "codegen/text/kernel.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include <ingot/folds.hpp>
+#include <ingot/core/folds.hpp>
 
 #include "codegen/operator_bodies.hpp"
 #include "codegen/text/body.hpp"

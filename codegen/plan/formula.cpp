@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 namespace ingot::codegen {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <ingot/layout.hpp>
+#include <ingot/core/layout.hpp>
 
 namespace ingot::codegen {
 

@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include <ingot/dtype.hpp>
-#include <ingot/key.hpp>
+#include <ingot/core/dtype.hpp>
+#include <ingot/core/key.hpp>
 
 #include "codegen/plan/formula.hpp"
 #include "codegen/plan/kernel_shape.hpp"

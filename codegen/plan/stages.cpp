@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #include "codegen/graph/rows.hpp"
 #include "codegen/plan/cutting.hpp"

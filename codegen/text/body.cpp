@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #include "codegen/text/fold.hpp"
 #include "codegen/text/shifted_reduction.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <ingot/operators.hpp>
+#include <ingot/core/operators.hpp>
 
 #include "codegen/graph/graph.hpp"
 #include "codegen/operator_bodies.hpp"

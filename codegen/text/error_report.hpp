@@ -1,6 +1,6 @@
 // How work on a stream reports what it found wrong while it ran: the first report since the last one was taken is kept
 // in a record of the stream, in host memory that a GPU sees, and whoever waits for the stream next throws it
-// (runtime/error_record.hpp).
+// (runtime/kernels/error_record.hpp).
 //
 // The record is claimed by the number of a statement, then filled; its kind comes last and says that the rest is there.
 #pragma once
@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <string>
 
-#include <ingot/key.hpp>
+#include <ingot/core/key.hpp>
 
 namespace ingot::codegen {
 
-/// What was wrong. The texts are runtime/error_record.cpp's.
+/// What was wrong. The texts are runtime/kernels/error_record.cpp's.
 enum class report_kind : std::uint32_t {
     none,
     index,          // `index` on axis `axis`, or one that is not known (-1), which has `extent` elements

@@ -1,12 +1,12 @@
-// One fold: what its partial results are, what joins two of them, what they start as. A row of <ingot/folds.def> says
-// all of it, so schedules know only that there is something to join. Schedules are chosen by `fold_traits`, which has
-// no text; emitters print through `fold_writer`.
+// One fold: what its partial results are, what joins two of them, what they start as. A row of <ingot/core/folds.def>
+// says all of it, so schedules know only that there is something to join. Schedules are chosen by `fold_traits`, which
+// has no text; emitters print through `fold_writer`.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include <ingot/folds.hpp>
+#include <ingot/core/folds.hpp>
 
 #include "codegen/graph/graph.hpp"
 #include "codegen/text/shifted_reduction.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #include "codegen/graph/rows.hpp"
 #include "codegen/plan/thread_folds.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <ingot/program.hpp>
+#include <ingot/core/program.hpp>
 
 #include "codegen/text/body.hpp"
 

@@ -1,4 +1,4 @@
-// The texts of the generators. They must agree with <ingot/philox.hpp>, integers and uniforms bit for bit.
+// The texts of the generators. They must agree with <ingot/core/philox.hpp>, integers and uniforms bit for bit.
 #include "codegen/text/random.hpp"
 
 namespace ingot::codegen {
@@ -123,7 +123,7 @@ constexpr std::string_view polar_double = R"(/// Box-Muller: a radius from the w
 
 // The host's own logarithm and circle have neither branches nor calls, so that loops of them are vectors; every sum of
 // a product is an explicit fma, so that a number's bits depend neither on contraction nor on the lane that computes it.
-// <runtime/box_muller.hpp> is the same in C++, for the interpreter.
+// <runtime/kernels/box_muller.hpp> is the same in C++, for the interpreter.
 
 constexpr std::string_view fraction =
     R"(/// A word's upper 53 bits over 2^53, from parts that are exact in the mantissas of 2^52 and 2^84.

@@ -1,10 +1,10 @@
-// Random leaves in generated source: the functions of <ingot/philox.hpp>, printed. One call of Philox makes a group of
-// elements, 4 of 32 bits or 2 of 64; a schedule that owns whole groups asks for them so.
+// Random leaves in generated source: the functions of <ingot/core/philox.hpp>, printed. One call of Philox makes a
+// group of elements, 4 of 32 bits or 2 of 64; a schedule that owns whole groups asks for them so.
 #pragma once
 
 #include <string>
 
-#include <ingot/program.hpp>
+#include <ingot/core/program.hpp>
 
 #include "codegen/text/spelling.hpp"
 

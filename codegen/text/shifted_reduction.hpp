@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <ingot/folds.hpp>
+#include <ingot/core/folds.hpp>
 
 #include "codegen/text/spelling.hpp"
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <span>
 
-#include <ingot/operators.hpp>
+#include <ingot/core/operators.hpp>
 
 namespace ingot::codegen {
 
@@ -28,17 +28,17 @@ struct other_body {
 };
 constexpr other_body quick_table[] = {
 #define INGOT_QUICK(name, type, body) {op::name, dtype::type, #body},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 };
 
 constexpr other_body shared_table[] = {
 #define INGOT_QUICK_SHARED(name, type, condition) {op::name, dtype::type, #condition},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 };
 
 constexpr other_body flushed_table[] = {
 #define INGOT_FLUSHED(name, type, body) {op::name, dtype::type, #body},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 };
 
 const other_body* body_among(std::span<const other_body> table, op o, dtype t) {

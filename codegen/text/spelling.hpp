@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <ingot/key.hpp>
+#include <ingot/core/key.hpp>
 
 #include "codegen/graph/graph.hpp"
 #include "codegen/operator_bodies.hpp"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include <ingot/error.hpp>
-#include <ingot/kernel_text.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/kernels/kernel_text.hpp>
 
 #include "codegen/text/device_math.hpp"
 #include "codegen/text/spelling.hpp"

@@ -37,8 +37,8 @@ struct user_text {
     friend bool operator==(const user_text&, const user_text&) = default;
 };
 
-/// What a key's text says (<ingot/kernel_text.hpp>), its letters bound by the dtypes beside it. Throws ingot::error
-/// where it is no kernel's.
+/// What a key's text says (<ingot/kernels/kernel_text.hpp>), its letters bound by the dtypes beside it. Throws
+/// ingot::error where it is no kernel's.
 user_text read_user_text(const std::string& text, std::uint64_t binding);
 
 /// What a text's end stands in. Whatever is printed behind a line comment would be part of it, and nothing can follow a

@@ -15,17 +15,14 @@ class Ingot(ConanFile):
     topics = ("array", "cuda", "expression-templates", "jit", "numpy")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False]}
-    default_options = {"shared": False}
+    options = {"shared": [True, False], "fPIC": [True, False]}
+    default_options = {"shared": False, "fPIC": True}
+    implements = ["auto_shared_fpic"]
 
     def export_sources(self):
         tree = os.path.join(self.recipe_folder, "..", "..")
         for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "codegen/*", "include/*", "runtime/*"):
             copy(self, pattern, tree, self.export_sources_folder)
-
-    def requirements(self):
-        # Hana alone of it, which is headers: they are part of Ingot's own.
-        self.requires("boost/[>=1.74]", options={"header_only": True}, transitive_headers=True)
 
     def validate(self):
         check_min_cppstd(self, 20)
@@ -40,8 +37,6 @@ class Ingot(ConanFile):
         toolchain.cache_variables["INGOT_BUILD_EXAMPLES"] = False
         toolchain.cache_variables["INGOT_INSTALL"] = True
         toolchain.cache_variables["INGOT_SORTING_ARCHITECTURES"] = "sm_80;sm_90;sm_100;compute_100"
-        boost = self.dependencies["boost"].cpp_info.aggregated_components().includedirs[0]
-        toolchain.cache_variables["Hana_INCLUDE_DIR"] = boost.replace("\\", "/")
         toolchain.generate()
 
     def build(self):
@@ -57,6 +52,5 @@ class Ingot(ConanFile):
         self.cpp_info.set_property("cmake_target_name", "ingot::ingot")
         self.cpp_info.set_property("pkg_config_name", "ingot")
         self.cpp_info.libs = ["ingot"]
-        self.cpp_info.requires = ["boost::headers"]
         if self.settings.os == "Linux":
             self.cpp_info.system_libs = ["pthread", "dl"]

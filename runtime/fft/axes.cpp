@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #include "runtime/fft/axes.hpp"
 

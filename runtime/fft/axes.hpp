@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <ingot/fft.hpp>
+#include <ingot/fft/transforms.hpp>
 
 namespace ingot::detail {
 

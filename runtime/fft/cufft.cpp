@@ -2,7 +2,7 @@
 // what they may hold there is a bound. Their work areas are of Ingot's pool, for the time of a call.
 #include "runtime/fft/transform.hpp"
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cufft.h>)
 
@@ -16,11 +16,11 @@
 #include <mutex>
 #include <utility>
 
-#include <ingot/buffer.hpp>
+#include <ingot/core/buffer.hpp>
 
-#include "runtime/dynamic_library.hpp"
-#include "runtime/ordering.hpp"
-#include "runtime/pool.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/device/pool.hpp"
+#include "runtime/system/dynamic_library.hpp"
 
 namespace ingot::runtime {
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
-#include "runtime/dynamic_library.hpp"
+#include "runtime/device/host_workers.hpp"
 #include "runtime/fft/transform.hpp"
-#include "runtime/host_workers.hpp"
+#include "runtime/system/dynamic_library.hpp"
 
 namespace ingot::runtime {
 

@@ -3,8 +3,8 @@
 #include <numbers>
 #include <vector>
 
-#include <ingot/joins.hpp>
-#include <ingot/sine_transforms.hpp>
+#include <ingot/core/joins.hpp>
+#include <ingot/fft/sine_transforms.hpp>
 
 #include "runtime/fft/axes.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/library_functions.hpp"
+#include "runtime/front/library_functions.hpp"
 
 namespace ingot::runtime {
 

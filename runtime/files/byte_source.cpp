@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
-#include "runtime/file_descriptor.hpp"
-#include "runtime/whole_file.hpp"
+#include "runtime/system/file_descriptor.hpp"
+#include "runtime/system/whole_file.hpp"
 
 namespace ingot::runtime {
 

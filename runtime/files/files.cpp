@@ -1,9 +1,9 @@
-// Arrays in files: what include/ingot/files.hpp calls.
-#include <ingot/files.hpp>
+// Arrays in files: what include/ingot/files/npy.hpp calls.
+#include <ingot/files/npy.hpp>
 
 #include <algorithm>
 #include <exception>
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -11,7 +11,7 @@
 #include "runtime/files/npy.hpp"
 #include "runtime/files/zip_reader.hpp"
 #include "runtime/files/zip_writer.hpp"
-#include "runtime/warning.hpp"
+#include "runtime/system/warning.hpp"
 
 namespace ingot {
 

@@ -2,14 +2,14 @@
 #include "runtime/files/npy.hpp"
 
 #include <algorithm>
-#include <ingot/creation.hpp>
-#include <ingot/error.hpp>
+#include <ingot/core/creation.hpp>
+#include <ingot/core/error.hpp>
 #include <vector>
 
-#include "runtime/copy_view.hpp"
-#include "runtime/device.hpp"
+#include "runtime/device/copy_view.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/transfer.hpp"
 #include "runtime/files/elements.hpp"
-#include "runtime/transfer.hpp"
 
 namespace ingot::runtime {
 

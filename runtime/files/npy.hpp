@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <functional>
-#include <ingot/assignment.hpp>
-#include <ingot/buffer.hpp>
-#include <ingot/layout.hpp>
+#include <ingot/core/assignment.hpp>
+#include <ingot/core/buffer.hpp>
+#include <ingot/core/layout.hpp>
 #include <span>
 #include <string>
 

@@ -5,7 +5,7 @@
 #include "runtime/files/npy_header.hpp"
 
 #include <array>
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 #include <limits>
 #include <optional>
 #include <string_view>

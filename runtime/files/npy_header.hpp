@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <ingot/dtype.hpp>
-#include <ingot/shape.hpp>
+#include <ingot/core/dtype.hpp>
+#include <ingot/core/shape.hpp>
 #include <span>
 #include <string>
 

@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 #include <system_error>
 
 #include "runtime/files/byte_source.hpp"
-#include "runtime/whole_file.hpp"
+#include "runtime/system/whole_file.hpp"
 
 namespace ingot::runtime {
 

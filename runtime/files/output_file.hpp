@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/file_descriptor.hpp"
+#include "runtime/system/file_descriptor.hpp"
 
 namespace ingot::runtime {
 

@@ -1,5 +1,5 @@
-// Arrays as text, and as bytes alone: what include/ingot/text_files.hpp calls.
-#include <ingot/text_files.hpp>
+// Arrays as text, and as bytes alone: what include/ingot/files/text_files.hpp calls.
+#include <ingot/files/text_files.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -7,11 +7,11 @@
 #include <cstring>
 #include <string_view>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #include "runtime/files/byte_source.hpp"
 #include "runtime/files/output_file.hpp"
-#include "runtime/print.hpp"
+#include "runtime/functions/print.hpp"
 
 namespace ingot::detail {
 

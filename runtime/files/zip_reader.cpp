@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 #include <optional>
 
 #include "runtime/files/crc32.hpp"

@@ -2,10 +2,10 @@
 #include "runtime/files/zlib.hpp"
 
 #include <algorithm>
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 #include <limits>
 
-#include "runtime/dynamic_library.hpp"
+#include "runtime/system/dynamic_library.hpp"
 
 namespace ingot::runtime {
 

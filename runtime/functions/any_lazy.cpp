@@ -3,8 +3,8 @@
 #include <array>
 #include <string>
 
-#include <ingot/error.hpp>
-#include <ingot/reduction_nodes.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/reduction_nodes.hpp>
 
 namespace ingot::runtime {
 
@@ -85,7 +85,7 @@ any_lazy folded(fold f, const char* operation, const any_lazy& e, const axes* ov
 
 any_lazy mean_of(const char* operation, const any_lazy& e, const axes& over, bool keep) {
     const auto n = static_cast<double>(count_reduced({operation, &over}, e.extents()));
-    const any_lazy x = kind_of(e.type()) <= kind::integer ? as_type(e, dtype::f8) : e;
+    const any_lazy x = detail::kind_of(e.type()) <= kind::integer ? as_type(e, dtype::f8) : e;
     if (!is_half(x.type())) return folded(fold::sum, operation, x, &over, keep) / n;
     return as_type(folded(fold::sum, operation, as_type(x, dtype::f4), &over, keep) / n, x.type());
 }

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <ingot/lazy.hpp>
-#include <ingot/places.hpp>
+#include <ingot/core/lazy.hpp>
+#include <ingot/core/places.hpp>
 
 namespace ingot::runtime {
 

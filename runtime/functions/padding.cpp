@@ -1,10 +1,10 @@
 // Pads: the widths of all axes, and what is read at the places before and behind one of them.
-#include <ingot/padding.hpp>
+#include <ingot/core/padding.hpp>
 
 #include <string>
 
-#include <ingot/error.hpp>
-#include <ingot/quantiles.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/statistics/quantiles.hpp>
 
 #include "runtime/functions/any_lazy.hpp"
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <ingot/error.hpp>
-#include <ingot/half.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/half.hpp>
 
-#include "runtime/dynamic_library.hpp"
 #include "runtime/linalg/matrix_product.hpp"
+#include "runtime/system/dynamic_library.hpp"
 
 namespace ingot::runtime {
 

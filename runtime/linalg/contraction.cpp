@@ -1,6 +1,12 @@
-#include <ingot/contraction.hpp>
+// Plans a contraction, and builds it: a product of matrices by a library, or a fold.
+#include <ingot/linalg/contraction.hpp>
 
 #include <algorithm>
+#include <span>
+
+#include <ingot/core/library_nodes.hpp>
+
+#include "runtime/functions/every_dtype.hpp"
 
 namespace ingot::detail {
 
@@ -34,8 +40,19 @@ struct labelled {
     }
 };
 
-}  // namespace
+/// Which axes of two operands are what to a contraction, and how each is arranged for it.
+struct contraction_plan {
+    std::vector<index_t> summed_before[2];  // axes of one operand alone that are not in the result
+    bool by_library;
+    bool sums;                             // whether anything is summed over
+    std::vector<index_t> order[2];         // of the axes that are left
+    std::vector<index_t> new_axes[2];      // then these of extent 1; of a fold alone
+    std::vector<index_t> shape[2], split;  // for the library: as matrices; and what its result's axes are
+    std::vector<index_t> over;             // of a fold: the axes, from the end, that are summed over
+    std::vector<index_t> arranged;         // the result's axes in their order; for the library alone
+};
 
+/// Labels of the result are labels of operands, each once; shared ones have equal extents.
 contraction_plan plan_contraction(std::span<const index_t> a, const axis_labels& of_a, std::span<const index_t> b,
                                   const axis_labels& of_b, const axis_labels& result, bool library_has_type) {
     contraction_plan plan;
@@ -81,5 +98,37 @@ contraction_plan plan_contraction(std::span<const index_t> a, const axis_labels&
     arrange(made, result, plan.arranged, missing);
     return plan;
 }
+
+}  // namespace
+
+template <class T>
+lazy<T> contract(const char* operation, lazy<T> a, const axis_labels& of_a, lazy<T> b, const axis_labels& of_b,
+                 const axis_labels& result) {
+    constexpr bool library_has_type = kind_of(dtype_of<T>) >= kind::floating;
+    const contraction_plan plan =
+        plan_contraction(a.shape().values(), of_a, b.shape().values(), of_b, result, library_has_type);
+    lazy<T>* const operands[] = {&a, &b};
+    for (std::size_t i = 0; i < 2; ++i) {
+        lazy<T>& e = *operands[i];
+        if (!plan.summed_before[i].empty()) e = sum_in_type<T>(operation, e, axes(plan.summed_before[i]));
+        e = permute_dims(e, axes(plan.order[i]));
+        if (plan.by_library)
+            e = reshaped(operation, e, plan.shape[i]);
+        else
+            e = expand_dims(e, axes(plan.new_axes[i]));
+    }
+    if constexpr (library_has_type)
+        if (plan.by_library) {
+            const lazy<T> product = call_library<library_function::matrix_product, T>(operation, a, b);
+            return permute_dims(lazy<T>(reshaped(operation, product, plan.split)), axes(plan.arranged));
+        }
+    return plan.sums ? sum_of_products<T>(operation, a, b, axes(plan.over)) : lazy<T>(a * b);
+}
+
+#define INGOT_CONTRACT(T)                                                                            \
+    template lazy<T> contract(const char*, lazy<T>, const axis_labels&, lazy<T>, const axis_labels&, \
+                              const axis_labels&);
+INGOT_FOR_EVERY_DTYPE(INGOT_CONTRACT)
+#undef INGOT_CONTRACT
 
 }  // namespace ingot::detail

@@ -1,6 +1,6 @@
 // cuBLAS as a typed table. A handle belongs to one stream of one GPU, with a workspace of Ingot's own, for a handle
 // that two streams share gives results that depend on timing.
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #include "runtime/linalg/cublas.hpp"
 #include "runtime/linalg/matrix_product.hpp"
@@ -15,11 +15,11 @@
 #include <mutex>
 #include <string>
 
-#include <ingot/buffer.hpp>
+#include <ingot/core/buffer.hpp>
 
-#include "runtime/driver.hpp"
-#include "runtime/ordering.hpp"
-#include "runtime/pool.hpp"
+#include "runtime/device/driver.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/device/pool.hpp"
 
 namespace ingot::runtime {
 

@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <mutex>
 
-#include <ingot/dtype.hpp>
+#include <ingot/core/dtype.hpp>
 
-#include "runtime/dynamic_library.hpp"
+#include "runtime/device/stream.hpp"
 #include "runtime/linalg/matrix_product.hpp"
-#include "runtime/stream.hpp"
+#include "runtime/system/dynamic_library.hpp"
 
 namespace ingot::runtime {
 

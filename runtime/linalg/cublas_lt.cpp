@@ -13,7 +13,7 @@
 #include <limits>
 #include <memory>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 namespace ingot::runtime {
 

@@ -3,7 +3,7 @@
 // matrix, and throws it. Many small matrices are one call of a batched function, others one call each.
 #include "runtime/linalg/solvers.hpp"
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cusolverDn.h>) && __has_include(<cublas_v2.h>)
 
@@ -18,20 +18,20 @@
 #include <optional>
 #include <utility>
 
-#include <ingot/buffer.hpp>
+#include <ingot/core/buffer.hpp>
 
-#include <ingot/functions.hpp>
-#include <ingot/grids.hpp>
-#include <ingot/linalg.hpp>
-#include <ingot/random.hpp>
-#include <ingot/reductions.hpp>
+#include <ingot/core/functions.hpp>
+#include <ingot/core/grids.hpp>
+#include <ingot/core/random.hpp>
+#include <ingot/core/reductions.hpp>
+#include <ingot/linalg/products.hpp>
 
-#include "runtime/copy_view.hpp"
-#include "runtime/dynamic_library.hpp"
+#include "runtime/device/copy_view.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/device/transfer.hpp"
 #include "runtime/linalg/batched_functions.hpp"
 #include "runtime/linalg/cusolver_newer.hpp"
-#include "runtime/ordering.hpp"
-#include "runtime/transfer.hpp"
+#include "runtime/system/dynamic_library.hpp"
 
 namespace ingot::runtime {
 

@@ -1,16 +1,39 @@
 // What the text of an einsum says, and in which order its operands are contracted. A letter's label is its code; the
 // axes of ellipses have labels from 1000 on, counted from the last one.
-#include <ingot/einsum.hpp>
+#include <ingot/linalg/einsum.hpp>
 
 #include <algorithm>
 #include <map>
 #include <string>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/views.hpp>
+
+#include "runtime/functions/every_dtype.hpp"
 
 namespace ingot::detail {
 
 namespace {
+
+/// What a text says of operands of these shapes.
+struct einsum_indices {
+    struct diagonal {
+        int first, second;  // axes that have one label; it becomes the last axis
+    };
+    struct operand {
+        std::vector<diagonal> diagonals;  // taken one after the other
+        std::vector<index_t> dropped;     // then these axes, of extent 1 where another operand's is longer
+        axis_labels labels;               // of what is left
+    };
+    std::vector<operand> operands;
+    axis_labels result;
+};
+
+/// The pair of operands to contract next, and the labels of its result.
+struct contraction_step {
+    std::size_t first, second;
+    axis_labels result;
+};
 
 constexpr int first_of_ellipsis = 1000;
 
@@ -162,12 +185,12 @@ private:
     einsum_indices made_;
 };
 
-}  // namespace
-
+/// Throws shape_error where the text is wrong or the operands do not have such axes.
 einsum_indices parse_einsum(std::string_view text, std::span<const shape_like> shapes) {
     return parser(text, shapes).parse();
 }
 
+/// The pair that takes the fewest multiplications, of these the one with the smallest result. There are two at least.
 contraction_step cheapest_contraction(std::span<const axis_labels> labels, std::span<const shape_like> shapes,
                                       const axis_labels& result) {
     std::map<int, double> extents;
@@ -200,6 +223,7 @@ contraction_step cheapest_contraction(std::span<const axis_labels> labels, std::
     return best;
 }
 
+/// Labels that are not in the result, as axes; and the order of the others.
 void arrange_result(const axis_labels& labels, const axis_labels& result, std::vector<index_t>& summed,
                     std::vector<index_t>& order) {
     axis_labels left;
@@ -210,5 +234,41 @@ void arrange_result(const axis_labels& labels, const axis_labels& result, std::v
             summed.push_back(static_cast<index_t>(i));
     for (const int label : result) order.push_back(std::find(left.begin(), left.end(), label) - left.begin());
 }
+
+}  // namespace
+
+template <class T>
+lazy<T> einsum_of(std::string_view text, std::vector<lazy<T>> operands) {
+    std::vector<shape_like> shapes;
+    for (const lazy<T>& e : operands) shapes.push_back(e.shape());
+    const einsum_indices indices = parse_einsum(text, shapes);
+    std::vector<axis_labels> labels;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const auto& how = indices.operands[i];
+        for (const auto& d : how.diagonals) operands[i] = diagonal(operands[i], 0, d.first, d.second);
+        if (!how.dropped.empty()) operands[i] = squeeze(operands[i], axes(how.dropped));
+        labels.push_back(how.labels);
+    }
+    while (operands.size() > 1) {
+        shapes.clear();
+        for (const lazy<T>& e : operands) shapes.push_back(e.shape());
+        const contraction_step step = cheapest_contraction(labels, shapes, indices.result);
+        const auto first = static_cast<std::ptrdiff_t>(step.first), second = static_cast<std::ptrdiff_t>(step.second);
+        operands.push_back(contract("einsum", operands[step.first], labels[step.first], operands[step.second],
+                                    labels[step.second], step.result));
+        labels.push_back(step.result);
+        // The later one first: the other keeps its place.
+        operands.erase(operands.begin() + second), operands.erase(operands.begin() + first);
+        labels.erase(labels.begin() + second), labels.erase(labels.begin() + first);
+    }
+    std::vector<index_t> summed, order;
+    arrange_result(labels[0], indices.result, summed, order);
+    lazy<T> left = summed.empty() ? operands[0] : sum_in_type<T>("einsum", operands[0], axes(summed));
+    return permute_dims(left, axes(order));
+}
+
+#define INGOT_EINSUM(T) template lazy<T> einsum_of(std::string_view, std::vector<lazy<T>>);
+INGOT_FOR_EVERY_DTYPE(INGOT_EINSUM)
+#undef INGOT_EINSUM
 
 }  // namespace ingot::detail

@@ -6,10 +6,10 @@
 #include <string>
 #include <type_traits>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
-#include "runtime/dynamic_library.hpp"
-#include "runtime/fork.hpp"
+#include "runtime/system/dynamic_library.hpp"
+#include "runtime/system/fork.hpp"
 
 namespace ingot::runtime {
 

@@ -1,11 +1,11 @@
 // Systems by factors, tensor equations and matrix exponentials, made of triangular solvers and products.
-#include <ingot/matrix_functions.hpp>
+#include <ingot/linalg/matrix_functions.hpp>
 
 #include <limits>
 #include <numeric>
 #include <string>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 #include <ingot/ingot.hpp>
 
 namespace ingot::detail {

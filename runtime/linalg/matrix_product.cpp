@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include <ingot/error.hpp>
-#include <ingot/key.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/key.hpp>
 
 namespace ingot::runtime {
 

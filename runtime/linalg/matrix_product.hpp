@@ -1,7 +1,7 @@
 // The matrix product of trees (libraries.def): cuBLAS on a GPU, CBLAS on the host, each opened on first use.
 #pragma once
 
-#include "runtime/library_functions.hpp"
+#include "runtime/front/library_functions.hpp"
 
 namespace ingot::runtime {
 

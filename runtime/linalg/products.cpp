@@ -1,11 +1,11 @@
 // What operands of products have to be.
-#include <ingot/linalg.hpp>
+#include <ingot/linalg/products.hpp>
 
 #include <numeric>
 #include <set>
 #include <string>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 namespace ingot::detail {
 

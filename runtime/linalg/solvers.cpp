@@ -1,7 +1,7 @@
 // Solvers on the host, matrix by matrix. LAPACK counts by columns and overwrites what it is given, so each matrix is
 // copied into a work area in its order, and what comes out into a result in C order. Errors are thrown at once, for on
 // the host a call has ended when it returns; they name the matrix by its place in the batch.
-#include <ingot/solvers.hpp>
+#include <ingot/linalg/solvers.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
-#include "runtime/counters.hpp"
-#include "runtime/evaluate.hpp"
-#include "runtime/graphs.hpp"
-#include "runtime/host_workers.hpp"
+#include "runtime/device/graphs.hpp"
+#include "runtime/device/host_workers.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/front/counters.hpp"
+#include "runtime/front/evaluate.hpp"
 #include "runtime/linalg/lapack.hpp"
 #include "runtime/linalg/solvers.hpp"
-#include "runtime/ordering.hpp"
 
 namespace ingot::runtime {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <ingot/solvers.hpp>
+#include <ingot/linalg/solvers.hpp>
 
-#include "runtime/stream.hpp"
+#include "runtime/device/stream.hpp"
 
 namespace ingot::runtime {
 

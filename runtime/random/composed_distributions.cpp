@@ -1,10 +1,10 @@
 // Distributions that are made of others, and the texts of those among them that reject.
-#include <ingot/composed_distributions.hpp>
+#include <ingot/distributions/composed_distributions.hpp>
 
 #include <string>
 #include <vector>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 #include <ingot/ingot.hpp>
 
 #include "runtime/random/next_number.hpp"

@@ -1,5 +1,5 @@
 // What distributions say of parameters that they do not take, and the kernels of those that reject.
-#include <ingot/distributions.hpp>
+#include <ingot/distributions/draws.hpp>
 
 #include <cmath>
 #include <cstdio>

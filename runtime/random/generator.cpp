@@ -1,9 +1,9 @@
 // The generator that random::uniform and random::normal share, and seeds that are made of others.
-#include <ingot/random.hpp>
+#include <ingot/core/random.hpp>
 
 #include <random>
 
-#include <ingot/philox.hpp>
+#include <ingot/core/philox.hpp>
 
 namespace ingot::detail {
 
@@ -25,5 +25,7 @@ generator& default_generator() {
     }());
     return shared;
 }
+
+std::vector<generator> split(std::size_t n) { return default_generator().split(n); }
 
 }  // namespace ingot::random

@@ -1,10 +1,10 @@
 // Random orders, choices and vectors, and what they do not take.
-#include <ingot/samples.hpp>
+#include <ingot/distributions/samples.hpp>
 
 #include <string>
 #include <vector>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 namespace ingot::detail {
 

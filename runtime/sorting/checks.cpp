@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <string>
 
-#include <ingot/error.hpp>
-#include <ingot/sorting.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/sorting/sorts.hpp>
 
 namespace ingot::detail {
 

@@ -11,14 +11,14 @@
 #include <tuple>
 #include <utility>
 
-#include <ingot/compaction.hpp>
-#include <ingot/error.hpp>
+#include <ingot/core/compaction.hpp>
+#include <ingot/core/error.hpp>
 
-#include "runtime/device_facts.hpp"
-#include "runtime/evaluate.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/host_workers.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/device/device_facts.hpp"
+#include "runtime/device/host_workers.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/kernels/executable.hpp"
 #include "runtime/sorting/key_order.hpp"
 #include "runtime/sorting/launch_kernel.hpp"
 

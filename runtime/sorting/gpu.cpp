@@ -11,12 +11,12 @@
 #include <string>
 #include <tuple>
 
-#include <ingot/buffer.hpp>
-#include <ingot/error.hpp>
+#include <ingot/core/buffer.hpp>
+#include <ingot/core/error.hpp>
 
-#include "runtime/device_facts.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/device/device_facts.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/kernels/executable.hpp"
 #include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/radix_sort.hpp"
 

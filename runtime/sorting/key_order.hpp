@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <ingot/dtype.hpp>
+#include <ingot/core/dtype.hpp>
 
 #include "runtime/sorting/radix_kernels.hpp"
 

@@ -3,9 +3,9 @@
 
 #ifdef INGOT_HAS_CUDA_HEADERS
 
-#include "runtime/driver.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/stream.hpp"
+#include "runtime/device/driver.hpp"
+#include "runtime/device/stream.hpp"
+#include "runtime/kernels/executable.hpp"
 
 namespace ingot::runtime {
 

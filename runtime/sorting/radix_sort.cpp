@@ -9,16 +9,16 @@
 #include <mutex>
 #include <string>
 
-#include <ingot/buffer.hpp>
-#include <ingot/error.hpp>
+#include <ingot/core/buffer.hpp>
+#include <ingot/core/error.hpp>
 
-#include "runtime/device_facts.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/device/device_facts.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/kernels/executable.hpp"
 #include "runtime/sorting/key_order.hpp"
 #include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/radix_kernels.hpp"
-#include "runtime/warning.hpp"
+#include "runtime/system/warning.hpp"
 
 namespace ingot::runtime {
 

@@ -5,8 +5,8 @@
 #include <concepts>
 #include <utility>
 
-#include <ingot/half.hpp>
-#include <ingot/shape.hpp>
+#include <ingot/core/half.hpp>
+#include <ingot/core/shape.hpp>
 
 namespace ingot::runtime {
 

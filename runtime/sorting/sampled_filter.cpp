@@ -8,8 +8,8 @@
 #include <string>
 #include <tuple>
 
-#include "runtime/device_facts.hpp"
-#include "runtime/executable.hpp"
+#include "runtime/device/device_facts.hpp"
+#include "runtime/kernels/executable.hpp"
 #include "runtime/sorting/key_order.hpp"
 #include "runtime/sorting/launch_kernel.hpp"
 

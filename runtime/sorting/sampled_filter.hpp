@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
-#include <ingot/dtype.hpp>
-#include <ingot/shape.hpp>
+#include <ingot/core/dtype.hpp>
+#include <ingot/core/shape.hpp>
 
-#include "runtime/stream.hpp"
+#include "runtime/device/stream.hpp"
 
 namespace ingot::runtime {
 

@@ -16,17 +16,17 @@
 #include <tuple>
 #include <vector>
 
-#include <ingot/error.hpp>
-#include <ingot/half.hpp>
-#include <ingot/sorting.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/half.hpp>
+#include <ingot/sorting/sorts.hpp>
 
-#include "runtime/device.hpp"
-#include "runtime/device_facts.hpp"
-#include "runtime/evaluate.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/graphs.hpp"
-#include "runtime/host_workers.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/device_facts.hpp"
+#include "runtime/device/graphs.hpp"
+#include "runtime/device/host_workers.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/kernels/executable.hpp"
 #include "runtime/sorting/key_order.hpp"
 #include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/row_order.hpp"

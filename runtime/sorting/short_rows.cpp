@@ -10,10 +10,10 @@
 #include <string>
 #include <tuple>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
-#include "runtime/device_facts.hpp"
-#include "runtime/executable.hpp"
+#include "runtime/device/device_facts.hpp"
+#include "runtime/kernels/executable.hpp"
 #include "runtime/sorting/key_order.hpp"
 #include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/sort_rows.hpp"

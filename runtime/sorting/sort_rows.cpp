@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
-#include "runtime/host_workers.hpp"
+#include "runtime/device/host_workers.hpp"
 #include "runtime/sorting/row_order.hpp"
 
 namespace ingot::runtime {

@@ -2,7 +2,7 @@
 // their real parts, then by their imaginary ones.
 #pragma once
 
-#include "runtime/library_functions.hpp"
+#include "runtime/front/library_functions.hpp"
 
 namespace ingot::runtime {
 

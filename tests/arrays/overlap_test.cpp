@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "expect.hpp"
-#include "runtime/copy_view.hpp"
-#include "runtime/overlap.hpp"
+#include "runtime/device/copy_view.hpp"
+#include "runtime/front/overlap.hpp"
 
 using namespace ingot;
 

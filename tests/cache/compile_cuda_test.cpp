@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "runtime/compile_cuda.hpp"
-#include "runtime/kernel_module.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/kernels/compile_cuda.hpp"
+#include "runtime/kernels/kernel_module.hpp"
+#include "runtime/kernels/nvrtc.hpp"
 #include "tests/cache/fixture.hpp"
 #include "tests/untested.hpp"
 

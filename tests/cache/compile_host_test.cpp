@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/kernel_module.hpp"
+#include "runtime/kernels/kernel_module.hpp"
 #include "tests/cache/fixture.hpp"
 
 using namespace ingot::runtime;

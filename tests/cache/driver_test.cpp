@@ -3,8 +3,8 @@
 #ifdef INGOT_HAS_CUDA_HEADERS
 #include <doctest/doctest.h>
 
-#include "runtime/driver.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/device/driver.hpp"
+#include "runtime/kernels/nvrtc.hpp"
 #include "tests/cache/fixture.hpp"
 
 using namespace ingot::runtime;

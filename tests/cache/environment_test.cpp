@@ -1,9 +1,9 @@
 // Where the cache lies and how large it may be, what files are found, and the hash that names them.
 #include <doctest/doctest.h>
 
-#include "runtime/dynamic_library.hpp"
-#include "runtime/environment.hpp"
-#include "runtime/hash.hpp"
+#include "runtime/system/dynamic_library.hpp"
+#include "runtime/system/environment.hpp"
+#include "runtime/system/hash.hpp"
 #include "tests/cache/fixture.hpp"
 
 using namespace ingot::runtime;

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <string>
 
-#include "runtime/compile.hpp"
-#include "runtime/compile_host.hpp"
-#include "runtime/counters.hpp"
-#include "runtime/disk_cache.hpp"
+#include "runtime/front/counters.hpp"
+#include "runtime/kernels/compile.hpp"
+#include "runtime/kernels/compile_host.hpp"
+#include "runtime/kernels/disk_cache.hpp"
 
 namespace ingot::test {
 

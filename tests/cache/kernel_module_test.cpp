@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "runtime/kernel_module.hpp"
+#include "runtime/kernels/kernel_module.hpp"
 #include "tests/cache/fixture.hpp"
 
 using namespace ingot::runtime;

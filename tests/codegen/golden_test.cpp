@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "codegen/plan/schedule.hpp"
-#include "runtime/compile_cuda.hpp"
-#include "runtime/compile_host.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/kernels/compile_cuda.hpp"
+#include "runtime/kernels/compile_host.hpp"
+#include "runtime/kernels/nvrtc.hpp"
 #include "tests/codegen/trees.hpp"
 #include "tests/untested.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #include "codegen/graph/key.hpp"
 

@@ -10,7 +10,7 @@
 #include "codegen/graph/graph.hpp"
 #include "codegen/plan/schedule.hpp"
 #include "codegen/text/body.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/kernels/nvrtc.hpp"
 #include "tests/codegen/key_builder.hpp"
 #include "tests/untested.hpp"
 

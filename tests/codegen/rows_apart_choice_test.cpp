@@ -5,8 +5,8 @@
 #include "codegen/cuda/row/choice.hpp"
 #include "codegen/cuda/scan/choice.hpp"
 #include "codegen/plan/schedule.hpp"
-#include "runtime/compile_cuda.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/kernels/compile_cuda.hpp"
+#include "runtime/kernels/nvrtc.hpp"
 #include "tests/codegen/trees.hpp"
 #include "tests/untested.hpp"
 

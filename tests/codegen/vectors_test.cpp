@@ -13,7 +13,7 @@
 
 #include <ingot/ingot.hpp>
 
-#include "runtime/compile_host.hpp"
+#include "runtime/kernels/compile_host.hpp"
 #include "tests/untested.hpp"
 
 using namespace ingot;

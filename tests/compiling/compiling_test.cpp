@@ -10,9 +10,9 @@
 
 #include <ingot/ingot.hpp>
 
-#include "runtime/cache_bundle.hpp"
-#include "runtime/kernel_module.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/kernels/cache_bundle.hpp"
+#include "runtime/kernels/kernel_module.hpp"
+#include "runtime/kernels/nvrtc.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/cache/fixture.hpp"
 #include "tests/untested.hpp"

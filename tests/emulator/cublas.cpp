@@ -5,7 +5,7 @@
 #include <complex>
 #include <cstdint>
 
-#include <ingot/half.hpp>
+#include <ingot/core/half.hpp>
 
 #include "lapack_of_host.hpp"
 #include "streams_of_libraries.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include <ingot/half.hpp>
+#include <ingot/core/half.hpp>
 
 #include "streams_of_libraries.hpp"
 #include "tensor_cores.hpp"

@@ -673,6 +673,6 @@ extern "C" CUresult cuGetProcAddress_v2(const char* name, void** function, int, 
                                         CUdriverProcAddressQueryResult*) {
 #define INGOT_DRIVER_ENTRY(entry, version) \
     if (std::strcmp(name, #entry) == 0) return *function = as<void*>(table().entry), CUDA_SUCCESS;
-#include "runtime/driver_entries.inc"
+#include "runtime/device/driver_entries.inc"
     return CUDA_ERROR_NOT_FOUND;
 }

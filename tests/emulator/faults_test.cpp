@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/driver.hpp"
-#include "runtime/kernel_module.hpp"
+#include "runtime/device/driver.hpp"
+#include "runtime/kernels/kernel_module.hpp"
 
 namespace ingot::runtime {
 

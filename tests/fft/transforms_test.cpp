@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "runtime/library_functions.hpp"
+#include "runtime/front/library_functions.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/fft/has_fft.hpp"
 #include "tests/walls/count.hpp"

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #include "runtime/files/crc32.hpp"
 #include "runtime/files/elements.hpp"

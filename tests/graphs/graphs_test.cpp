@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "runtime/compile.hpp"
-#include "runtime/graphs.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/device/graphs.hpp"
+#include "runtime/kernels/compile.hpp"
+#include "runtime/kernels/nvrtc.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/untested.hpp"
 #include "tests/walls/count.hpp"

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include <ingot/philox.hpp>
+#include <ingot/core/philox.hpp>
 
 #include "tests/arrays/expect.hpp"
 #include "tests/untested.hpp"

@@ -1,8 +1,8 @@
 """Makes a Conan package of Ingot and builds and runs the project beside this file against it:
 
-    conan.py SOURCE BUILD GENERATOR COMPILER FOLDER_OF_BOOST
+    conan.py SOURCE BUILD GENERATOR COMPILER
 
-Conan's home is empty and nothing is asked of a remote: a recipe of the test's own packs the Boost headers that are here.
+Conan's home is empty and nothing is asked of a remote.
 What BUILD has compiled already is not compiled again.
 """
 import json
@@ -11,25 +11,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-
-BOOST = '''
-import os
-from conan import ConanFile
-from conan.tools.files import copy
-
-class Boost(ConanFile):
-    name = "boost"
-    version = "{version}"
-    options = {{"header_only": [True, False]}}
-    default_options = {{"header_only": True}}
-
-    def package(self):
-        for pattern in ("boost/hana.hpp", "boost/hana/*", "boost/version.hpp"):
-            copy(self, pattern, {folder!r}, os.path.join(self.package_folder, "include"))
-
-    def package_info(self):
-        self.cpp_info.components["headers"].set_property("cmake_target_name", "Boost::headers")
-'''
 
 # Stands before the compiler. radix_sort.cpp depends on how the build was configured.
 LAUNCHER = """#!/bin/sh
@@ -45,14 +26,14 @@ exec "$@"
 """
 
 
-def main(source, build, generator, compiler, headers):
+def main(source, build, generator, compiler):
     conan = shutil.which("conan")
     if conan is None:
         print("not tested: there is no conan here (pip install conan)")
         return
     work = pathlib.Path(build) / "tests/conan"
     shutil.rmtree(work, ignore_errors=True)
-    (work / "boost").mkdir(parents=True)
+    work.mkdir(parents=True)
     environment = {**os.environ, "CONAN_HOME": str(work / "home"), "CXX": compiler}
     environment.pop("CC", None)
 
@@ -63,10 +44,6 @@ def main(source, build, generator, compiler, headers):
             sys.exit(f"{done.stdout}\nconan {arguments[0]} failed")
         return done.stdout
 
-    version = (pathlib.Path(headers) / "boost/version.hpp").read_text()
-    number = int(version.split("#define BOOST_VERSION ")[1].split()[0])
-    (work / "boost/conanfile.py").write_text(
-        BOOST.format(version=f"{number // 100000}.{number // 100 % 1000}.{number % 100}", folder=str(headers)))
     launcher = work / "launcher"
     launcher.write_text(LAUNCHER.format(build=build))
     launcher.chmod(0o755)
@@ -79,7 +56,6 @@ def main(source, build, generator, compiler, headers):
                 "-c", f"tools.cmake.cmake_layout:test_folder={work / 'test_package'}",
                 "-c", "tools.build:cxxflags=['-O0', '-g0']",
                 "-c", "tools.build:compiler_executables=" + json.dumps({"cpp": compiler}))
-    run("create", "boost", *settings)
     # Creates the package, then builds packages/conan/test_package against it and runs that.
     run("create", pathlib.Path(source) / "packages/conan", *settings)
 
@@ -88,7 +64,7 @@ def main(source, build, generator, compiler, headers):
     (revision,) = recipe["revisions"].values()
     (package,) = revision["packages"]
     folder = pathlib.Path(run("cache", "path", f"{reference}:{package}").strip())
-    for file in ("include/ingot/ingot.hpp", "include/ingot/operators.def", "lib/libingot.a", "licenses/LICENSE",
+    for file in ("include/ingot/ingot.hpp", "include/ingot/core/operators.def", "lib/libingot.a", "licenses/LICENSE",
                  "lib/cmake/ingot/ingot-config.cmake", "lib/pkgconfig/ingot.pc"):
         if not (folder / file).exists():
             sys.exit(f"the package has no {file}")

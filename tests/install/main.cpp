@@ -1,8 +1,8 @@
 // A user's program: Ingot's headers are found, its library links, and its exceptions are caught on this side.
 #include <iostream>
 
-#include <ingot/device.hpp>
-#include <ingot/error.hpp>
+#include <ingot/core/device.hpp>
+#include <ingot/core/error.hpp>
 
 int main() {
     if (ingot::device::parse("host:1") != ingot::device::host(1)) return 1;

@@ -32,12 +32,15 @@ function(unpack name depends)
         message(FATAL_ERROR "one ${name}_*.deb is wanted, and there is ${package}")
     endif()
     run("${dpkg_deb}" -x "${package}" "${work}/root")
-    foreach(field IN ITEMS Package Version Architecture Depends Maintainer)
+    foreach(field IN ITEMS Package Version Architecture Depends Suggests Maintainer)
         execute_process(COMMAND "${dpkg_deb}" -f "${package}" ${field} OUTPUT_VARIABLE ${field}
             OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     endforeach()
     if(NOT Package STREQUAL name OR NOT Version OR NOT Architecture OR NOT Maintainer OR NOT Depends MATCHES "${depends}")
         message(FATAL_ERROR "${name} says ${Package} ${Version} ${Architecture} by ${Maintainer}, depends on ${Depends}")
+    endif()
+    if(Depends MATCHES "boost" OR NOT Suggests MATCHES "openblas.*lapack.*fftw3.*zlib")
+        message(FATAL_ERROR "${name} depends on ${Depends} and suggests ${Suggests}")
     endif()
     execute_process(COMMAND "${dpkg_deb}" --fsys-tarfile "${package}" COMMAND tar -t OUTPUT_VARIABLE files
         COMMAND_ERROR_IS_FATAL ANY)
@@ -62,12 +65,12 @@ endif()
 execute_process(COMMAND "${cpack}" --config "${tree}/CPackConfig.cmake" -G DEB -B "${work}/packages"
     WORKING_DIRECTORY "${tree}" COMMAND_ERROR_IS_FATAL ANY)
 
-set(headers ./usr/include/ingot/ingot.hpp ./usr/include/ingot/operators.def ./usr/lib/cmake/ingot/ingot-config.cmake
+set(headers ./usr/include/ingot/ingot.hpp ./usr/include/ingot/core/operators.def ./usr/lib/cmake/ingot/ingot-config.cmake
     ./usr/lib/cmake/ingot/ingot-targets.cmake ./usr/lib/pkgconfig/ingot.pc)
 if(kind STREQUAL "static")
-    unpack(libingot-dev "libboost-dev" ${headers} ./usr/lib/libingot.a ./usr/share/doc/ingot/copyright)
+    unpack(libingot-dev "^$" ${headers} ./usr/lib/libingot.a ./usr/share/doc/ingot/copyright)
 else()
-    unpack(libingot-dev "libboost-dev, libingot[0-9.]+ \\(= [0-9.]+\\)" ${headers} ./usr/lib/libingot.so)
+    unpack(libingot-dev "libingot[0-9.]+ \\(= [0-9.]+\\)" ${headers} ./usr/lib/libingot.so)
     string(REGEX MATCH "^[0-9]+\\.[0-9]+" abi "${version}")
     unpack(libingot${abi} "libc6" ./usr/lib/libingot.so.${abi} ./usr/lib/libingot.so.${version}
         ./usr/share/doc/ingot/copyright)

@@ -1,7 +1,7 @@
 // Several devices together: what they are, copies between them in order with both, views across them.
 #include <vector>
 
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/untested.hpp"
 

@@ -7,8 +7,8 @@
 #include <new>
 #include <thread>
 
-#include "runtime/device.hpp"
-#include "runtime/driver.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/driver.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/untested.hpp"
 

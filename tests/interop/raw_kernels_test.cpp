@@ -9,10 +9,10 @@
 
 #include <unistd.h>
 
-#include "runtime/compile.hpp"
-#include "runtime/device_facts.hpp"
-#include "runtime/nvrtc.hpp"
-#include "runtime/raw_source.hpp"
+#include "runtime/device/device_facts.hpp"
+#include "runtime/kernels/compile.hpp"
+#include "runtime/kernels/nvrtc.hpp"
+#include "runtime/kernels/raw_source.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/untested.hpp"
 #include "tests/walls/count.hpp"

@@ -5,9 +5,9 @@
 #include <memory>
 #include <thread>
 
-#include "runtime/device.hpp"
-#include "runtime/driver.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/driver.hpp"
+#include "runtime/device/ordering.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/untested.hpp"
 

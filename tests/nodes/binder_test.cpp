@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <ingot/functions.hpp>
-#include <ingot/gather.hpp>
-#include <ingot/scans.hpp>
+#include <ingot/core/functions.hpp>
+#include <ingot/core/gather.hpp>
+#include <ingot/core/scans.hpp>
 
 #include "tests/nodes/reference.hpp"
 

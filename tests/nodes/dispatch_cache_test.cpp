@@ -7,8 +7,8 @@
 
 #include <ingot/ingot.hpp>
 
-#include "runtime/dispatch_cache.hpp"
-#include "runtime/overlap.hpp"
+#include "runtime/front/dispatch_cache.hpp"
+#include "runtime/front/overlap.hpp"
 #include "tests/nodes/reference.hpp"
 
 using namespace ingot;

@@ -5,12 +5,12 @@
 #include <deque>
 #include <map>
 
-#include <ingot/functions.hpp>
-#include <ingot/gather.hpp>
-#include <ingot/lazy.hpp>
-#include <ingot/scans.hpp>
+#include <ingot/core/functions.hpp>
+#include <ingot/core/gather.hpp>
+#include <ingot/core/lazy.hpp>
+#include <ingot/core/scans.hpp>
 
-#include "runtime/lazy.hpp"
+#include "runtime/trees/lazy.hpp"
 #include "tests/nodes/reference.hpp"
 
 using namespace ingot;

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include <ingot/functions.hpp>
-#include <ingot/reductions.hpp>
-#include <ingot/reshape.hpp>
-#include <ingot/views.hpp>
+#include <ingot/core/functions.hpp>
+#include <ingot/core/reductions.hpp>
+#include <ingot/core/reshape.hpp>
+#include <ingot/core/views.hpp>
 
 #include "tests/nodes/reference.hpp"
 

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
-#include <ingot/functions.hpp>
-#include <ingot/random.hpp>
-#include <ingot/reductions.hpp>
+#include <ingot/core/functions.hpp>
+#include <ingot/core/random.hpp>
+#include <ingot/core/reductions.hpp>
 
 #include "tests/nodes/reference.hpp"
 

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include <ingot/expression.hpp>
+#include <ingot/core/expression.hpp>
 
-#include "runtime/transfer.hpp"
+#include "runtime/device/transfer.hpp"
 
 namespace reference {
 

@@ -6,7 +6,7 @@
 #include <ingot/ingot.hpp>
 
 #include "codegen/graph/key.hpp"
-#include "runtime/dispatch_cache.hpp"
+#include "runtime/front/dispatch_cache.hpp"
 #include "tests/nodes/reference.hpp"
 
 using namespace ingot;

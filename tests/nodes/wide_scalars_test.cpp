@@ -10,10 +10,10 @@
 
 #include "codegen/graph/graph.hpp"
 #include "codegen/text/writer.hpp"
-#include "runtime/evaluate.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/launch.hpp"
-#include "runtime/lazy.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/front/launch.hpp"
+#include "runtime/kernels/executable.hpp"
+#include "runtime/trees/lazy.hpp"
 #include "tests/nodes/reference.hpp"
 
 using namespace ingot;

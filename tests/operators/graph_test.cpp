@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include <ingot/error.hpp>
-#include <ingot/gather.hpp>
-#include <ingot/philox.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/gather.hpp>
+#include <ingot/core/philox.hpp>
 
-#include "runtime/interpreter.hpp"
+#include "runtime/kernels/interpreter.hpp"
 
 namespace {
 

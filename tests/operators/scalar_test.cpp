@@ -6,8 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include <ingot/core/scalar_functions.hpp>
 #include <ingot/ingot.hpp>
-#include <ingot/scalar_functions.hpp>
 
 using namespace ingot;
 

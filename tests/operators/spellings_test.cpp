@@ -12,7 +12,7 @@
 #include <random>
 #include <string>
 
-#include <ingot/operators.hpp>
+#include <ingot/core/operators.hpp>
 
 namespace {
 
@@ -81,7 +81,7 @@ float __fmul_rz(float a, float b) {
 #define INGOT_QUICK_SHARED(name, type, ...) INGOT_QUICK_SHARED_##type(name, __VA_ARGS__)
 #define INGOT_QUICK_SHARED_f4(name, ...) INGOT_SHARED_BODY(float, name, __VA_ARGS__)
 #define INGOT_QUICK_SHARED_f8(...)
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 #undef INGOT_QUICK_f4
 #undef INGOT_QUICK_f8
 #undef INGOT_QUICK_SHARED_f4
@@ -115,7 +115,7 @@ double rcp_approx(double a) {
 using std::copysign, std::log;
 #define exp flushing_exp
 #define pow flushing_pow
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
 #undef exp
 #undef pow
 constexpr auto quick_exp = quick_flushing_exp;
@@ -188,7 +188,7 @@ TEST_CASE("own float32 bodies keep their bounds over all floats") {
 #define INGOT_SPELLING_f8(...)
 #define INGOT_SPELLING_f4(row, where, ulp, ...) \
     {#row " (" #where ")", ingot::detail::op::row, ulp, bodies::where##_##row, std::string_view(#where) == "cuda"},
-#include <ingot/operators.def>
+#include <ingot/core/operators.def>
     };
     for (const spelled& s : all_of_them)
         for (const int power_error : {0, -2, 2})

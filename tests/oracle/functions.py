@@ -217,10 +217,9 @@ def compare(path, results):
 def public_functions():
     """Titles: of free functions, and of the member functions of classes."""
     sys.path.insert(0, str(TESTS.parent / "docs"))
-    import declarations
     import reference
 
-    read = {path.name: declarations.read(path) for path in sorted(reference.HEADERS.glob("*.hpp"))}
+    read = reference.read_headers(reference.HEADERS)
     everywhere = {name: found for one in read.values() for name, found in reference.inner_names(one).items()}
     for members in read.values():
         for entry in reference.public_entries(members, everywhere | reference.inner_names(members)).values():
@@ -236,7 +235,7 @@ def symbol(title):
 
 def names(table, elsewhere):
     called = "\n".join(c.ingot for c in cases_of(table))
-    examples = "\n".join(p.read_text(encoding="utf-8") for p in (TESTS.parent / "include" / "ingot").glob("*.hpp"))
+    examples = "\n".join(p.read_text(encoding="utf-8") for p in (TESTS.parent / "include" / "ingot").rglob("*.hpp"))
     said, faults = {}, []
     for text in elsewhere.read_text(encoding="utf-8").splitlines():
         if not text or text.startswith("#"):

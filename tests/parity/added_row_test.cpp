@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include <ingot/bodies.hpp>
 #include <ingot/ingot.hpp>
 
 #include "codegen/plan/schedule.hpp"
 #include "codegen/text/spelling.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/interpreter.hpp"
+#include "runtime/kernels/body_functions.hpp"
+#include "runtime/kernels/executable.hpp"
+#include "runtime/kernels/interpreter.hpp"
 
 namespace {
 

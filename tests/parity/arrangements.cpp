@@ -1,13 +1,13 @@
 // A group's operands in memory, and a statement of several rows over them.
 #include <cstring>
 
-#include <ingot/device.hpp>
-#include <ingot/door.hpp>
+#include <ingot/core/device.hpp>
+#include <ingot/core/door.hpp>
 
-#include "runtime/classify.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/launch.hpp"
-#include "runtime/transfer.hpp"
+#include "runtime/device/transfer.hpp"
+#include "runtime/front/classify.hpp"
+#include "runtime/front/launch.hpp"
+#include "runtime/kernels/executable.hpp"
 #include "tests/parity/sweep.hpp"
 
 namespace ingot::testing {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/interpreter.hpp"
+#include "runtime/kernels/interpreter.hpp"
 #include "tests/parity/sweep.hpp"
 
 namespace {

@@ -18,7 +18,7 @@
 #include <random>
 #include <thread>
 
-#include <ingot/device.hpp>
+#include <ingot/core/device.hpp>
 
 #include "tests/parity/sweep.hpp"
 

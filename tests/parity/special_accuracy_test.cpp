@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include <ingot/device.hpp>
+#include <ingot/core/device.hpp>
 
 #include "tests/parity/sweep.hpp"
 #include "tests/untested.hpp"

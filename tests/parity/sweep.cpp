@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include <ingot/device.hpp>
+#include <ingot/core/device.hpp>
 
 namespace ingot::testing {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "codegen/plan/schedule.hpp"
-#include "runtime/launch.hpp"
+#include "runtime/front/launch.hpp"
 
 using namespace ingot;
 

@@ -85,7 +85,8 @@ std::string bound(const op_facts& row, op o, dtype type) {
 int main() {
     std::puts(
         "# Elementwise functions\n\n"
-        "Made from `include/ingot/operators.def` by `tests/programs/operator_reference.cpp`; a test keeps it so.\n\n"
+        "Made from `include/ingot/core/operators.def` by `tests/programs/operator_reference.cpp`; a test keeps it "
+        "so.\n\n"
         "Each takes expressions, arrays and numbers in any mix, broadcasts, and is a function of C++ numbers where "
         "all\n"
         "arguments are. The C++ operators `+ - * / % == != < <= > >= && || ! & | ^ ~ << >>` are rows of the table too. "

@@ -2,8 +2,8 @@
 #include <array>
 #include <cstdio>
 
-#include "runtime/device.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/ordering.hpp"
 #include "tests/runtime/fake_driver.hpp"
 
 using namespace ingot;

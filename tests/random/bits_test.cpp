@@ -1,5 +1,5 @@
 // The generator's words: Random123's known answers, and philox.hpp's numbers bit for bit however they are seen.
-#include <ingot/philox.hpp>
+#include <ingot/core/philox.hpp>
 
 #include "tests/arrays/expect.hpp"
 #include "tests/cache/fixture.hpp"

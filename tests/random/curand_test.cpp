@@ -1,7 +1,7 @@
 // cuRAND's generators: the numbers that its C functions make, in the order in which they make them.
 #include <cstdlib>
 
-#include "runtime/dynamic_library.hpp"
+#include "runtime/system/dynamic_library.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/cache/fixture.hpp"
 #include "tests/random/sample.hpp"

@@ -1,7 +1,7 @@
 // Random integers bit for bit: the high parts of words times the range, on every target and however they are seen.
 #include <limits>
 
-#include <ingot/philox.hpp>
+#include <ingot/core/philox.hpp>
 
 #include "tests/arrays/expect.hpp"
 #include "tests/cache/fixture.hpp"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/box_muller.hpp"
+#include "runtime/kernels/box_muller.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/cache/fixture.hpp"
 #include "tests/walls/count.hpp"

@@ -2,10 +2,10 @@
 
 #include "evaluators.hpp"
 
-#include "runtime/classify.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/launch.hpp"
-#include "runtime/transfer.hpp"
+#include "runtime/device/transfer.hpp"
+#include "runtime/front/classify.hpp"
+#include "runtime/front/launch.hpp"
+#include "runtime/kernels/executable.hpp"
 
 namespace ingot::tests {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <ingot/device.hpp>
+#include <ingot/core/device.hpp>
 
 #include "tree.hpp"
 

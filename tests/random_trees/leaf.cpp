@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include <ingot/philox.hpp>
+#include <ingot/core/philox.hpp>
 
 namespace ingot::tests {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <ingot/door.hpp>
-#include <ingot/expression.hpp>
+#include <ingot/core/door.hpp>
+#include <ingot/core/expression.hpp>
 
 namespace ingot::tests {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "codegen/graph/key.hpp"
-#include "runtime/classify.hpp"
-#include "runtime/interpreter.hpp"
+#include "runtime/front/classify.hpp"
+#include "runtime/kernels/interpreter.hpp"
 
 namespace ingot::tests {
 

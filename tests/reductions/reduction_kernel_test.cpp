@@ -5,8 +5,8 @@
 
 #include "codegen/plan/schedule.hpp"
 #include "codegen/text/user_text.hpp"
-#include "runtime/compile.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/kernels/compile.hpp"
+#include "runtime/kernels/nvrtc.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/reductions/comparison.hpp"
 #include "tests/untested.hpp"

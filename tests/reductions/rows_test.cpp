@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/device_facts.hpp"
+#include "runtime/device/device_facts.hpp"
 #include "tests/drawn.hpp"
 #include "tests/reductions/comparison.hpp"
 #include "tests/untested.hpp"

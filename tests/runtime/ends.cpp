@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/per_thread.hpp"
+#include "runtime/system/per_thread.hpp"
 
 namespace {
 

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
-#include "runtime/backend.hpp"
-#include "runtime/stream.hpp"
+#include "runtime/device/backend.hpp"
+#include "runtime/device/stream.hpp"
 
 namespace ingot::tests {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "runtime/launch.hpp"
+#include "runtime/front/launch.hpp"
 
 using namespace ingot;
 

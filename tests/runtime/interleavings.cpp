@@ -6,12 +6,12 @@
 #include <random>
 #include <thread>
 
-#include <ingot/error.hpp>
-#include <ingot/memory.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/memory.hpp>
 
-#include "runtime/device.hpp"
-#include "runtime/ordering.hpp"
-#include "runtime/transfer.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/device/transfer.hpp"
 #include "tests/runtime/fake_driver.hpp"
 
 namespace {

@@ -13,14 +13,14 @@
 #include <thread>
 #include <vector>
 
-#include <ingot/counters.hpp>
-#include <ingot/error.hpp>
-#include <ingot/memory.hpp>
+#include <ingot/core/counters.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/memory.hpp>
 
-#include "runtime/device.hpp"
-#include "runtime/front_cache.hpp"
-#include "runtime/ordering.hpp"
-#include "runtime/transfer.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/front_cache.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/device/transfer.hpp"
 #include "tests/runtime/failing_allocation.hpp"
 #include "tests/runtime/fake_driver.hpp"
 

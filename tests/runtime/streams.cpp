@@ -11,10 +11,10 @@
 #include <type_traits>
 #include <vector>
 
-#include <ingot/error.hpp>
-#include <ingot/memory.hpp>
+#include <ingot/core/error.hpp>
+#include <ingot/core/memory.hpp>
 
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 
 namespace {
 

@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include <ingot/memory.hpp>
+#include <ingot/core/memory.hpp>
 
-#include "runtime/device.hpp"
-#include "runtime/host_workers.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/host_workers.hpp"
 #include "tests/untested.hpp"
 
 namespace {

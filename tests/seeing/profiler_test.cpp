@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/nvtx.hpp"
+#include "runtime/device/nvtx.hpp"
 #include "tests/cache/fixture.hpp"
 #include "tests/seeing/output.hpp"
 

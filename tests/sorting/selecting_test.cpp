@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device.hpp"
-#include "runtime/evaluate.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/front/evaluate.hpp"
 #include "runtime/sorting/sampled_filter.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/sorting/order.hpp"

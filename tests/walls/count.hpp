@@ -10,7 +10,7 @@
 
 #include <ingot/ingot.hpp>
 
-#include "runtime/executable.hpp"
+#include "runtime/kernels/executable.hpp"
 
 // The thread sanitizer ends children of a fork that start threads. The address sanitizer does not free its allocator's
 // locks in a child, and a thread of the parent may hold one.

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <vector>
 
+#include <ingot/core/library_nodes.hpp>
 #include <ingot/ingot.hpp>
-#include <ingot/library_nodes.hpp>
 
-#include "runtime/library_functions.hpp"
+#include "runtime/front/library_functions.hpp"
 
 namespace library_functions {
 

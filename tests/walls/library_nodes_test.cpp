@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "count.hpp"
-#include "runtime/evaluate.hpp"
-#include "runtime/launch.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/front/launch.hpp"
 #include "tests/arrays/expect.hpp"
 
 using namespace ingot;

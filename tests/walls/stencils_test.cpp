@@ -6,7 +6,7 @@
 #include <random>
 #include <sstream>
 
-#include "runtime/driver.hpp"
+#include "runtime/device/driver.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/drawn.hpp"
 

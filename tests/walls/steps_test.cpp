@@ -4,15 +4,15 @@
 #include <sstream>
 #include <string>
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 #include "codegen/text/error_report.hpp"
 #include "count.hpp"
-#include "runtime/error_record.hpp"
-#include "runtime/evaluate.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/launch.hpp"
-#include "runtime/library_functions.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/front/launch.hpp"
+#include "runtime/front/library_functions.hpp"
+#include "runtime/kernels/error_record.hpp"
+#include "runtime/kernels/executable.hpp"
 #include "tests/arrays/expect.hpp"
 
 using namespace ingot;

@@ -10,7 +10,7 @@
 // been stored: the bits are those of one kernel a step.
 #include "codegen/cuda/map/stencil_steps.hpp"
 
-#include <ingot/error.hpp>
+#include <ingot/core/error.hpp>
 
 namespace ingot::codegen {
 

@@ -1,4 +1,4 @@
-"""The project of tests/install against the package."""
+"""Builds and runs a program against the package."""
 import os
 
 from conan import ConanFile
@@ -19,9 +19,9 @@ class UseIngot(ConanFile):
 
     def build(self):
         cmake = CMake(self)
-        cmake.configure(build_script_folder=os.path.join("..", "..", "..", "tests", "install"))
+        cmake.configure()
         cmake.build()
 
     def test(self):
         if can_run(self):
-            self.run(os.path.join(self.cpp.build.bindir, "downstream"), env="conanrun")
+            self.run(os.path.join(self.cpp.build.bindir, "use_ingot"), env="conanrun")

@@ -1,0 +1,162 @@
+// The elementwise functions and the C++ operators over expressions, made from the rows of the operator table.
+// An operator that the dtypes do not have (minus on bool, shift of a float) is deleted: SFINAE sees it, and the
+// compiler's first line names function and operands.
+#pragma once
+
+#include <utility>
+
+#include <ingot/core/expression.hpp>
+#include <ingot/core/host_values.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// Operands of whose dtypes row O has no function.
+template <op O, class... A>
+concept not_of_these_dtypes = sizeof...(A) == facts(O).arity && (operand_like<A> && ...) &&
+                              (array_expression<A> || ...) && !signature_of<O, A...>().legal;
+
+#define INGOT_OPERATOR(name, arity, ...)                              \
+    template <class... A>                                             \
+        requires(sizeof...(A) == arity && applicable<op::name, A...>) \
+    auto name(A&&... a) {                                             \
+        return apply_operator<op::name>(std::forward<A>(a)...);       \
+    }                                                                 \
+    template <class... A>                                             \
+        requires not_of_these_dtypes<op::name, A...>                  \
+    auto name(A&&...) = delete;
+#define INGOT_ALIAS(alias, name)                                                      \
+    template <class... A>                                                             \
+        requires(sizeof...(A) == facts(op::name).arity && applicable<op::name, A...>) \
+    auto alias(A&&... a) {                                                            \
+        return apply_operator<op::name>(std::forward<A>(a)...);                       \
+    }                                                                                 \
+    template <class... A>                                                             \
+        requires not_of_these_dtypes<op::name, A...>                                  \
+    auto alias(A&&...) = delete;
+#define INGOT_PART(...)
+#define INGOT_WORDS(...)
+#include <ingot/core/operators.def>
+
+/// A vector or the like beside an expression. What is deleted returns what to write, which compilers print.
+struct values_of_the_host_want_asarray {};
+template <class A, class B>
+concept beside_values_of_the_host = (array_expression<A> && values_of_host<B> && !array_expression<B>) ||
+                                    (array_expression<B> && values_of_host<A> && !array_expression<A>);
+
+#define INGOT_BINARY(symbol, name)                                               \
+    template <class A, class B>                                                  \
+        requires beside_values_of_the_host<A, B>                                 \
+    values_of_the_host_want_asarray operator symbol(A&&, B&&) = delete;          \
+    template <class A, class B>                                                  \
+        requires applicable<op::name, A, B>                                      \
+    auto operator symbol(A&& a, B&& b) {                                         \
+        return apply_operator<op::name>(std::forward<A>(a), std::forward<B>(b)); \
+    }                                                                            \
+    template <class A, class B>                                                  \
+        requires not_of_these_dtypes<op::name, A, B>                             \
+    auto operator symbol(A&&, B&&) = delete;
+#define INGOT_UNARY(symbol, name)                            \
+    template <class A>                                       \
+        requires applicable<op::name, A>                     \
+    auto operator symbol(A&& a) {                            \
+        return apply_operator<op::name>(std::forward<A>(a)); \
+    }                                                        \
+    template <class A>                                       \
+        requires not_of_these_dtypes<op::name, A>            \
+    auto operator symbol(A&&) = delete;
+INGOT_BINARY(+, add)
+INGOT_BINARY(-, subtract)
+INGOT_BINARY(*, multiply)
+INGOT_BINARY(/, divide)
+INGOT_BINARY(%, remainder)
+INGOT_BINARY(==, equal)
+INGOT_BINARY(!=, not_equal)
+INGOT_BINARY(<, less)
+INGOT_BINARY(<=, less_equal)
+INGOT_BINARY(>, greater)
+INGOT_BINARY(>=, greater_equal)
+INGOT_BINARY(&&, logical_and)
+INGOT_BINARY(||, logical_or)
+INGOT_BINARY(&, bitwise_and)
+INGOT_BINARY(|, bitwise_or)
+INGOT_BINARY(^, bitwise_xor)
+INGOT_BINARY(<<, left_shift)
+INGOT_BINARY(>>, right_shift)
+INGOT_UNARY(+, positive)
+INGOT_UNARY(-, negative)
+INGOT_UNARY(~, invert)
+INGOT_UNARY(!, logical_not)
+#undef INGOT_BINARY
+#undef INGOT_UNARY
+
+/// `e` as T: floats to integers saturate and NaN is 0, integers wrap, and bool is whether a value is not 0. Of e's
+/// shape.
+///
+///     std::cout << astype<int>(array<double>{1.7, -1.7, 1e10, NAN}) << ' ' << astype<bool>(array<int>{0, 2});
+///     // prints: [         1         -1 2147483647          0] [False  True]
+template <element_type T, array_expression E>
+auto astype(E&& e) {
+    using node = std::remove_cvref_t<decltype(as_node(std::forward<E>(e)))>;
+    using result = map<op::astype, dtype_of<T>, node>;
+    return result(typename result::made{}, as_node(std::forward<E>(e)));
+}
+
+/// e where its elements are of type T, else e as T.
+template <element_type T, array_expression E>
+decltype(auto) converted_to(E&& e) {
+    if constexpr (std::is_same_v<typename std::remove_cvref_t<E>::value_type, T>)
+        return std::forward<E>(e);
+    else
+        return astype<T>(std::forward<E>(e));
+}
+
+/// The bits of `e` as elements of T, a type of the same size: NumPy's e.view(dtype). Of an array it is a view.
+///
+///     std::cout << bit_cast<std::int32_t>(array<float>{1, -2});
+///     // prints: [ 1065353216 -1073741824]
+template <element_type T, array_expression E>
+    requires(sizeof(T) == sizeof(typename E::value_type) &&
+             (!std::same_as<T, bool> || std::same_as<typename E::value_type, bool>))
+auto bit_cast(const E& e) {
+    const auto& node = as_node(e);
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(node)>, leaf<typename E::value_type>>)
+        return leaf<T>(node.memory(), node.where());
+    else
+        return make_node<op::bit_cast, dtype_of<T>>("bit_cast", node);
+}
+
+}  // namespace detail
+
+#define INGOT_OPERATOR(name, ...) using detail::name;
+#define INGOT_ALIAS(alias, name) using detail::alias;
+#define INGOT_PART(...)
+#define INGOT_WORDS(...)
+#include <ingot/core/operators.def>
+using detail::astype;
+using detail::bit_cast;
+
+/// A value with a dtype of its own and no axes: it promotes as a 0-d array does, where a C++ number has only its kind.
+///
+///     array<float> x{1, 2};
+///     std::cout << name(eval(x * 2.0).dtype()) << ' ' << name(eval(x * scalar(2.0)).dtype());
+///     // prints: float32 float64
+template <element_type T>
+auto scalar(T value) {
+    return detail::strong_leaf<T>(detail::words_of_value(value), detail::dtype_of<T>);
+}
+
+namespace detail {
+
+/// An expression of T, or a number that is one.
+template <class T, class E>
+decltype(auto) as_values(E&& e) {
+    if constexpr (array_expression<E>)
+        return converted_to<T>(std::forward<E>(e));
+    else
+        return ingot::scalar(static_cast<T>(plain_number(e)));
+}
+
+}  // namespace detail
+
+}  // namespace ingot

@@ -1,0 +1,254 @@
+// The key: all that decides the code of a kernel, and nothing else. It is a flat sequence of 32-bit words, written on
+// every evaluation (so it is laid out to be written fast) and compared in full; the lowerer gets it and nothing
+// besides.
+//
+//   header      version | target | math | checks | wide index; architecture | number of outputs;
+//               number of program words; of operands; of axes
+//   program     postfix words (program.hpp), one tree for each output, in order
+//   axes        two words each, after joint dimension collapse: first the outputs' axes, outermost first, then the axes
+//               that each binder binds, in program order
+//   operands    for each: two words of head, then its stride class on every axis, two bits each
+//   outputs     the same
+//   sections    those that there are, in this order, each a word with its tag and how many words follow:
+//     text        of each operand that is a text and not the same as an earlier one: the dtypes of its placeholders,
+//                 a byte each in two words; the number of characters, and these
+//     relations   for pairs of operands that view one buffer a few elements apart: operand | base << 16; then how
+//                 many steps the operand lies beyond the base on every axis, a signed byte each. Where all binders are
+//                 shifts (roll, pad) first for each pick, as its own base: how many steps on every axis of the outputs
+//                 its place is further on, and on an axis that it binds 1 + that of the outputs which it is read along
+//     iteration   of a statement on a GPU that is done several times over: how often | an operand that views the array
+//                 that is stepped << 16; then how many steps the result lies beyond it there, as in a relation
+//
+// Extents, strides, offsets, pointers and scalars are arguments of the kernel: none of them is here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ingot/core/program.hpp>
+
+namespace ingot::detail {
+
+inline constexpr std::uint32_t key_version = 3;
+
+enum class target : std::uint8_t { host, cuda };
+enum class math_mode : std::uint8_t { standard, strict, fast, tf32 };
+
+/// Raw is an array that a user's text reads where it likes: without axes, and with a count.
+enum class operand_kind : std::uint8_t { array, scalar, generator, pick, lazy, text, raw };
+
+/// How an operand moves along an axis: not at all, by one element, or by a run-time stride.
+enum class stride_class : std::uint8_t { broadcast, unit, strided };
+
+/// Header of a key.
+struct key_header {
+    detail::target where = target::host;
+    math_mode math = math_mode::standard;
+    bool wide_index = false;         // a linear index over some kernel space needs 64 bits
+    std::uint32_t architecture = 0;  // 90 for sm_90; 0 on the host
+    std::uint32_t outputs = 0, program = 0, operands = 0, axes = 0;
+};
+inline constexpr std::uint32_t key_header_words = 5;
+
+constexpr void write_header(const key_header& h, std::uint32_t* out) {
+    out[0] = key_version | static_cast<std::uint32_t>(h.where) << 8 | static_cast<std::uint32_t>(h.math) << 12 |
+             static_cast<std::uint32_t>(h.wide_index) << 16;
+    out[1] = h.architecture | h.outputs << 16;
+    out[2] = h.program;
+    out[3] = h.operands;
+    out[4] = h.axes;
+}
+
+/// One axis, in two words. A field that says nothing of its axis is 0.
+struct axis_class {
+    std::uint16_t owner = 0;        // 0: of the outputs' space; b + 1: bound by binder b of the program
+    std::uint8_t partner = 0;       // 1 + an earlier axis of this extent that the binder's result is broadcast along
+    std::uint8_t length_class = 0;  // of a bound axis (below)
+    std::uint8_t subclass = 0;      // of a bound axis: which part of its length class, from 1
+    std::uint8_t extent = 0;        // of a short axis that schedules unroll
+    std::uint16_t flags = 0;        // of the outputs' axes (axis_flags); of a library's short_inner alone
+
+    constexpr void write(std::uint32_t* to) const {
+        to[0] = owner | static_cast<std::uint32_t>(partner) << 16 | static_cast<std::uint32_t>(length_class) << 24;
+        to[1] = subclass | static_cast<std::uint32_t>(extent) << 8 | static_cast<std::uint32_t>(flags) << 16;
+    }
+    static constexpr axis_class read(const std::uint32_t* from) {
+        return {static_cast<std::uint16_t>(from[0]),      static_cast<std::uint8_t>(from[0] >> 16),
+                static_cast<std::uint8_t>(from[0] >> 24), static_cast<std::uint8_t>(from[1]),
+                static_cast<std::uint8_t>(from[1] >> 8),  static_cast<std::uint16_t>(from[1] >> 16)};
+    }
+    friend bool operator==(const axis_class&, const axis_class&) = default;
+};
+inline constexpr std::uint32_t axis_words = 2;
+
+/// Whether an operand is the index of a gather and nothing else, and then 1 + that gather's index_mode. Of integer
+/// arrays, where it was asked for.
+enum class index_use : std::uint8_t { none, check, wrap, clip, unchecked };
+
+/// Head of an operand or output, two words with bits to spare.
+struct operand_head {
+    operand_kind kind = operand_kind::array;
+    dtype type = dtype::b1;
+    bool vector = false;   // pointer and outer byte strides are multiples of 16
+    bool wide = false;     // byte offsets reach beyond 31 bits
+    bool aliased = false;  // operand: shares bytes with an output (only the same view, element for element)
+    bool dense = false;    // beside short rows: along the axes it moves on one gapless run, from a multiple of 16 bytes
+    // Of a library: an operand that lies as its function takes it, an output as the function writes its result.
+    bool suits_library = false;
+    bool repeats = false;  // operand beneath a fold: of its places, some are of one element, as those of windows are
+    exponent_class exponent = exponent_class::none;
+    index_use index = index_use::none;
+    // Of an output of integers that one value is added to at scattered places, in an array of at most 2^14 elements: 8,
+    // 10, 12 or 14, the first k of these for which 2^k are as many; else 0.
+    std::uint8_t few_places = 0;
+    std::uint16_t same_as = 0;  // operand: number of the first operand that is the same view, scalar, generator or text
+
+    /// The second word is the higher one.
+    constexpr std::uint64_t encode() const {
+        return static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(type) << 8 |
+               static_cast<std::uint64_t>(exponent) << 16 | static_cast<std::uint64_t>(vector) << 24 |
+               static_cast<std::uint64_t>(wide) << 25 | static_cast<std::uint64_t>(aliased) << 26 |
+               static_cast<std::uint64_t>(dense) << 27 | static_cast<std::uint64_t>(suits_library) << 28 |
+               static_cast<std::uint64_t>(repeats) << 29 | static_cast<std::uint64_t>(index) << 32 |
+               static_cast<std::uint64_t>(few_places) << 36 | static_cast<std::uint64_t>(same_as) << 48;
+    }
+    static constexpr operand_head decode(std::uint64_t w) {
+        const auto flag = [w](int bit) { return (w >> bit & 1u) != 0; };
+        return {static_cast<operand_kind>(w & 0xffu),
+                static_cast<dtype>(w >> 8 & 0xffu),
+                flag(24),
+                flag(25),
+                flag(26),
+                flag(27),
+                flag(28),
+                flag(29),
+                static_cast<exponent_class>(w >> 16 & 0xffu),
+                static_cast<index_use>(w >> 32 & 15u),
+                static_cast<std::uint8_t>(w >> 36 & 15u),
+                static_cast<std::uint16_t>(w >> 48)};
+    }
+    constexpr void write(std::uint32_t* to) const {
+        const std::uint64_t w = encode();
+        to[0] = static_cast<std::uint32_t>(w);
+        to[1] = static_cast<std::uint32_t>(w >> 32);
+    }
+    friend bool operator==(const operand_head&, const operand_head&) = default;
+};
+inline constexpr std::uint32_t head_words = 2;
+
+inline constexpr std::uint32_t stride_classes_per_word = 16;
+constexpr std::uint32_t stride_words(std::uint32_t axes) {
+    return (axes + stride_classes_per_word - 1) / stride_classes_per_word;
+}
+
+/// What stands behind the outputs, where a key has it.
+enum class key_section : std::uint8_t { text = 1, relations, iteration };
+constexpr std::uint32_t section_head(key_section tag, std::size_t words) {
+    return static_cast<std::uint32_t>(tag) | static_cast<std::uint32_t>(words) << 8;
+}
+
+/// Views of one buffer are related where they are of one dtype, move alike and begin at most so many steps apart, along
+/// the axis of their shortest stride and along each other one.
+inline constexpr std::int64_t most_inner_steps = 8, most_outer_steps = 4;
+inline constexpr std::uint32_t steps_per_word = 4;
+constexpr std::uint32_t relation_words(std::uint32_t axes) { return 1 + (axes + steps_per_word - 1) / steps_per_word; }
+
+/// Steps of an iteration that one kernel may do.
+inline constexpr std::uint32_t most_iterated_steps = 4;
+
+/// What an axis of the outputs has to say, where a schedule asks; an axis that a library binds may become the innermost
+/// of a kernel's outputs, and says only whether it and those of its library before it are short.
+namespace axis_flags {
+/// The innermost is shorter than 32 and the rank above 1: threads then run over the linear index.
+inline constexpr std::uint16_t short_inner = 1;
+/// Of the outermost: a program with a reduction or a scan has fewer than 264 results, so rows alone do not fill a GPU.
+inline constexpr std::uint16_t few_rows = 2;
+/// Of the innermost: every array that moves along a bound axis is one run of memory without gaps, from a multiple of 16
+/// bytes, with that axis next to this one, which is at most 256 long or longer; beside arrays of 8-byte elements also
+/// whether it is 65 to 256 long.
+inline constexpr std::uint16_t contiguous_columns = 4;
+inline constexpr std::uint16_t wide_contiguous_columns = 8;
+inline constexpr std::uint16_t middling_contiguous_columns = 16;
+/// Of the innermost, beside rows across memory whose results are wanted along them and nothing else, on a GPU: columns
+/// as long as their class, beyond 1024, allows are at most 2^22 or 2^23 elements.
+inline constexpr std::uint16_t few_columns = 32;
+inline constexpr std::uint16_t several_columns = 64;
+/// The same beside any other axes, of columns of 4097 to 16384: it is a multiple of eight, so each row of contiguous
+/// four-byte elements is whole sectors of memory.
+inline constexpr std::uint16_t whole_sectors = 128;
+/// Of the last axis that a reduction binds, on a GPU: it has at least 2^15 results, so that a thread for each fills the
+/// GPU, and no array beneath moves along all axes that the folded value moves along, so that each is read again.
+inline constexpr std::uint16_t reads_again = 256;
+/// Of an axis along which an array has unit stride that goes by another along the innermost: it is shorter than 32.
+inline constexpr std::uint16_t short_side = 512;
+inline constexpr std::uint16_t all = 1023;  // of these
+inline constexpr std::int64_t widest_contiguous = 256, widest_narrow_contiguous = 64;
+constexpr std::uint16_t of_contiguous(std::int64_t inner, bool eight_bytes) {
+    return inner > widest_contiguous                         ? wide_contiguous_columns
+           : eight_bytes && inner > widest_narrow_contiguous ? contiguous_columns | middling_contiguous_columns
+                                                             : contiguous_columns;
+}
+/// Of columns of a length class, as many as `inner`, which are all that there is.
+constexpr std::uint16_t of_columns(std::uint8_t length_class, std::int64_t inner) {
+    constexpr std::uint8_t longest_of_any_number = 6;
+    constexpr std::int64_t few_elements = std::int64_t{1} << 22;
+    const std::int64_t most = few_elements >> (length_class + 4);
+    if (length_class <= longest_of_any_number || inner > 2 * most) return 0;
+    return inner <= most ? few_columns : several_columns;
+}
+}  // namespace axis_flags
+
+/// Length classes. A binder's innermost bound axis stands for the product of all axes it binds: 1 up to 32, then k for
+/// up to 2^(k + 4), and `looped` beyond 2^19. Rows whose results are wanted along them are `looped` beyond 2^18 on a
+/// GPU, but along memory and without arrays of 8-byte elements.
+///
+/// On a GPU some classes have parts, the subclasses:
+///   the first, of rows that are scanned, across memory or no run of it with those beside: part k up to 2^(k - 1);
+///   some of rows whose results are wanted along them: part 1 up to three quarters of the class, part 2 beyond.
+///
+/// Exact is the extent of a short inner axis of the outputs, on a GPU: beside rows across memory, of no such part,
+/// whose results are wanted along them, beside a scan of columns, which for one index on each other axis, as long as
+/// their class allows, are at most 2^15 elements, beside axes that read again, which have theirs too: up to 8, 12, 16
+/// ... 32.
+namespace length_class {
+/// Beyond 2^18: only what holds rows asks how much longer they are.
+inline constexpr std::uint8_t very_long = 15;
+inline constexpr std::uint8_t looped = 16;
+/// Rows of at most 128 elements: a block stages many of them in shared memory.
+inline constexpr std::uint8_t longest_short = 3;
+constexpr std::uint8_t of_length(std::int64_t n) {
+    std::uint8_t b = 1;
+    for (std::int64_t top = 32; n > top && b < looped; top *= 2) ++b;
+    return b;
+}
+/// Columns of a length class that many blocks hold where a row of them is whole sectors.
+constexpr bool want_many_blocks(std::uint8_t length_class) { return length_class == 9 || length_class == 10; }
+/// Whether a block has columns of a length class whole, as many as `inner`, that a scan goes along.
+constexpr bool is_whole(std::uint8_t length_class, std::int64_t inner) {
+    constexpr std::int64_t most_elements = std::int64_t{1} << 15;
+    return inner << (length_class + 4) <= most_elements;
+}
+/// Of rows whose results are wanted along them, on a GPU. `held_longest`: along memory, and without arrays of 8-byte
+/// elements.
+struct row_class {
+    std::uint8_t length_class, subclass;
+    friend constexpr bool operator==(row_class, row_class) = default;
+};
+constexpr row_class of_row(std::int64_t n, bool held_longest) {
+    const std::uint8_t b = of_length(n);
+    if (b >= very_long) return {held_longest ? b : looped, 0};
+    // Where rows that fill half of their class lose most: with all quarters there would be too many kernels.
+    constexpr std::uint8_t losing_least = 9;
+    if (b != 4 && (b < 7 || (b == losing_least && held_longest))) return {b, 0};
+    const bool fills_quarter = n > std::int64_t{12} << b;
+    return {b, static_cast<std::uint8_t>(fills_quarter ? 2 : 1)};
+}
+/// The least k with n <= 2^k.
+constexpr std::uint8_t power_of(std::int64_t n) {
+    std::uint8_t k = 0;
+    while (n > std::int64_t{1} << k) ++k;
+    return k;
+}
+}  // namespace length_class
+
+}  // namespace ingot::detail

@@ -1,0 +1,261 @@
+// Sorting along an axis, as library functions of the trees: what is before is computed into their rows, what is behind
+// reads their results. NaN comes last; complex numbers are ordered by their real parts, then by their imaginary ones,
+// those with a NaN part behind the others.
+#pragma once
+
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <ingot/core/creation.hpp>
+#include <ingot/core/functions.hpp>
+#include <ingot/core/index_functions.hpp>
+#include <ingot/core/library_nodes.hpp>
+#include <ingot/core/reshape.hpp>
+#include <ingot/core/views.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// Throws shape_error where there is no such axis, index_error where it has no element kth.
+INGOT_API void check_kth(const char* operation, index_t kth, std::span<const index_t> shape, index_t axis);
+INGOT_API void check_kths(const char* operation, const integer_list& kths, std::span<const index_t> shape,
+                          index_t axis);
+/// Throws shape_error where there is no such axis, index_error where it has not so many elements.
+INGOT_API void check_element_count(const char* operation, index_t count, std::span<const index_t> shape, index_t axis);
+
+struct in_descending_order {};
+/// Throws shape_error where a key has another shape than the first.
+INGOT_API void check_keys(std::span<const index_t> first, std::span<const index_t> key);
+
+}  // namespace detail
+
+/// Makes `sort` and `argsort` begin with the greatest element, and with NaN.
+///
+///     std::cout << sort(array<int>{3, 1, 2}, descending);
+///     // prints: [3 2 1]
+inline constexpr detail::in_descending_order descending{};
+
+namespace detail {
+
+template <library_function F, class T, class E>
+auto by_rows(const char* operation, E&& e, index_t axis) {
+    return moveaxis(call_library<F, T>(operation, moveaxis(std::forward<E>(e), axis, -1)), -1, axis);
+}
+/// The elements in ascending order along an axis, the last if none is given; of the type and shape of e. With `none`
+/// all of them, in one dimension; with a last `descending` in descending order, NaN first. Equal elements stay in order
+/// either way. An expression. Throws shape_error where e does not have the axis.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     std::cout << sort(array<double>{3, nan, -1, 2}) << ' ' << sort(array<int>{{3, 1}, {2, 4}}, 0) << ' ';
+///     std::cout << sort(array<int>{{3, 1}, {2, 4}}, none) << ' ' << sort(array<int>{{3, 1}, {2, 4}}, 0, descending);
+///     // prints: [-1.  2.  3. nan] [[2 1]
+///     //          [3 4]] [1 2 3 4] [[3 4]
+///     //          [2 1]]
+template <array_expression E>
+auto sort(E&& e, index_t axis = -1) {
+    using T = typename std::remove_cvref_t<E>::value_type;
+    checked_axis("sort", axis, e.ndim());
+    return by_rows<library_function::sort_rows, T>("sort", std::forward<E>(e), axis);
+}
+
+template <array_expression E>
+auto sort(E&& e, none_t) {
+    return sort(ravel(std::forward<E>(e)));
+}
+// The reverse of a stable sort of the reversed axis keeps equal elements in order.
+template <array_expression E>
+auto sort(const E& e, index_t axis, in_descending_order) {
+    checked_axis("sort", axis, shape_of_expression(e).count());
+    const axes over(axis);
+    return viewed_to_read(sort(viewed_to_read(e, view_flipped, &over), axis), view_flipped, &over);
+}
+template <array_expression E>
+auto sort(const E& e, in_descending_order) {
+    return sort(e, -1, descending);
+}
+
+/// The indices that would sort e along an axis, the last if none is given: take_along_axis(e, argsort(e, axis), axis)
+/// is sort(e, axis); with `none` and `descending` as `sort` has them. Equal elements stay in order. int64, of the shape
+/// of e; an expression. Throws shape_error where e does not have the axis.
+///
+///     array<double> x{0.3, 0.1, 0.2, 0.1};
+///     std::cout << argsort(x) << ' ' << argsort(x, descending) << ' ' << argsort(array<int>{{3, 1}, {2, 4}}, none);
+///     // prints: [1 3 2 0] [0 2 1 3] [1 2 0 3]
+template <array_expression E>
+auto argsort(const E& e, index_t axis = -1) {
+    checked_axis("argsort", axis, e.ndim());
+    return by_rows<library_function::argsort_rows, index_t>("argsort", e, axis);
+}
+
+template <array_expression E>
+auto argsort(E&& e, none_t) {
+    return argsort(ravel(std::forward<E>(e)));
+}
+template <array_expression E>
+auto argsort(const E& e, index_t axis, in_descending_order) {
+    const shape_like shape = shape_of_expression(e);
+    const int at = checked_axis("argsort", axis, shape.count());
+    const axes over(at);
+    const auto from_behind = argsort(viewed_to_read(e, view_flipped, &over), at);
+    return (shape[at] - 1) - viewed_to_read(from_behind, view_flipped, &over);
+}
+template <array_expression E>
+auto argsort(const E& e, in_descending_order) {
+    return argsort(e, -1, descending);
+}
+
+/// The indices that sort by the last of several keys, where it is equal by the one before, and so on; all of one shape,
+/// along the last axis. int64. Throws shape_error where the shapes differ.
+///
+///     array<int> surname{2, 1, 2, 1}, name{1, 9, 0, 3};
+///     std::cout << lexsort(std::tuple{name, surname});
+///     // prints: [3 1 2 0]
+template <array_expression... E>
+    requires(sizeof...(E) > 0)
+array<index_t> lexsort(const std::tuple<E...>& keys) {
+    const shape_like shape = std::get<0>(keys).shape();
+    array<deferred<index_t, E...>> order;
+    bool first = true;
+    const auto by = [&](const auto& key) {
+        const shape_like own = key.shape();
+        check_keys(shape.values(), own.values());
+        if (std::exchange(first, false))
+            order = argsort(key);
+        else
+            order = eval(take_along_axis<index_mode::unchecked>(
+                order, argsort(take_along_axis<index_mode::unchecked>(key, order, -1)), -1));
+    };
+    std::apply([&](const auto&... key) { (by(key), ...); }, keys);
+    return order;
+}
+
+/// As NumPy's: element kth, or each of several, is where it is in the sorted order, smaller ones are before it and
+/// others behind. All of the axis is sorted, which is one such order. Throws shape_error where e does not have the
+/// axis, index_error where the axis has no element kth.
+///
+///     std::cout << partition(array<int>{7, 1, 5, 3}, 1)(1) << ' ' << partition(array<int>{7, 1, 5, 3}, {0, -1});
+///     // prints: 3 [1 3 5 7]
+template <array_expression E>
+auto partition(E&& e, index_t kth, index_t axis = -1) {
+    check_kth("partition", kth, shape_of_expression(e).values(), axis);
+    return sort(std::forward<E>(e), axis);
+}
+template <array_expression E>
+auto partition(E&& e, const integer_list& kths, index_t axis = -1) {
+    check_kths("partition", kths, shape_of_expression(e).values(), axis);
+    return sort(std::forward<E>(e), axis);
+}
+/// The indices that partition, as `argsort` has them. Throws as `partition`.
+///
+///     std::cout << argpartition(array<int>{7, 1, 5, 3}, 0)(0);
+///     // prints: 1
+template <array_expression E>
+auto argpartition(const E& e, index_t kth, index_t axis = -1) {
+    check_kth("argpartition", kth, shape_of_expression(e).values(), axis);
+    return argsort(e, axis);
+}
+template <array_expression E>
+auto argpartition(const E& e, const integer_list& kths, index_t axis = -1) {
+    check_kths("argpartition", kths, shape_of_expression(e).values(), axis);
+    return argsort(e, axis);
+}
+
+/// Numbers in the reverse order of e's elements: equal for equal ones, both zeros and all NaN among these.
+template <class E>
+auto descending_keys(const E& e) {
+    using T = typename E::value_type;
+    if constexpr (std::same_as<T, bool>) {
+        return !e;
+    } else if constexpr (std::integral<T>) {
+        return ~e;
+    } else {
+        using number = std::conditional_t<std::same_as<T, double>, double, float>;
+        using bits_of = std::conditional_t<std::same_as<T, double>, std::int64_t, std::int32_t>;
+        constexpr bits_of greatest = std::numeric_limits<bits_of>::max();
+        const auto value = astype<number>(e) + number(0);
+        const auto bits = bit_cast<bits_of>(value);
+        return ~where(isnan(value), greatest, bits ^ ((bits >> (8 * sizeof(bits_of) - 1)) & greatest));
+    }
+}
+/// The places in each row, which are in C order, of the `count` greatest elements or the least, those that come first
+/// of equal ones, are written to `to`. Whether they are in order.
+INGOT_API bool select_elements(const buffer_ref& from, const layout& where, dtype, index_t count, bool largest,
+                               const buffer_ref& to);
+
+template <class E>
+array<index_t> order_along(const E& e, index_t axis, bool descending) {
+    if (descending) return array<index_t>(argsort(descending_keys(e), axis));
+    return array<index_t>(argsort(e, axis));
+}
+/// A result of topk along the last axis.
+template <class T>
+auto chosen_elements(const array<T>& rows, const array<deferred<index_t, T>>& places, index_t axis) {
+    return std::tuple(array<T>(moveaxis(take_along_axis<index_mode::unchecked>(rows, places, -1), -1, axis)),
+                      array<index_t>(moveaxis(places, -1, axis)));
+}
+
+/// The same elements, copied where they do not lie one behind the other.
+template <class T>
+array<T> in_c_order(const char* operation, array<T> a) {
+    const layout& where = a.as_leaf().where();
+    if (is_in_c_order(where)) return a;
+    array<T> copy(adopted{}, new_leaf<T>(operation, where.extents(), a.device()));
+    copy(ellipsis) = a;
+    return copy;
+}
+
+/// The rows along an axis, evaluated; an array that has them so already is shared.
+template <class T, class E>
+array<T> rows_along(const E& e, index_t axis) {
+    if constexpr (std::is_same_v<E, array<T>>)
+        if (axis == -1 || axis + 1 == e.ndim()) return e;
+    return array<T>(moveaxis(e, axis, -1));
+}
+
+/// The k greatest elements along an axis in descending order, or the least in ascending order, and their indices. Of
+/// equal ones those that come first; NaN is greater than all numbers. A long axis is not sorted for a few. Two arrays,
+/// evaluated. Throws shape_error where e does not have the axis, index_error where it has fewer than k elements.
+///
+///     const auto [values, indices] = topk(array<int>{4, 9, 1, 9, 5}, 3);
+///     std::cout << values << ' ' << indices << ' ' << std::get<0>(topk(array<int>{4, 9, 1}, 2, 0, false));
+///     // prints: [9 9 5] [1 3 4] [1 4]
+template <array_expression E>
+    requires(kind_of(dtype_of<typename E::value_type>) != kind::complex)
+auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
+    using T = typename E::value_type;
+    check_element_count("topk", k, shape_of_expression(e).values(), axis);
+    array<T> rows = rows_along<T>(e, axis);
+    const layout& where = rows.as_leaf().where();
+    const index_t length = where.shape()[where.rank() - 1];
+    constexpr index_t of_a_block = 2048, worth_sorting = 8;
+    const bool selects = k <= length / worth_sorting || (rows.device().is_cuda() && length <= of_a_block);
+    if (!selects || rows.size() == 0 || k == 0)
+        return chosen_elements(rows, array<index_t>(sliced("topk", order_along(rows, -1, largest), -1, slice(0, k))),
+                               axis);
+    rows = in_c_order("topk", std::move(rows));
+    const shape_like all = rows.shape();
+    std::vector<index_t> shape(all.values().begin(), all.values().end());
+    shape.back() = k;
+    array<deferred<index_t, T>> places(adopted{}, new_leaf<index_t>("topk", shape, rows.device()));
+    if (select_elements(rows.as_leaf().memory(), rows.as_leaf().where(), dtype_of<T>, k, largest,
+                        places.as_leaf().memory()))
+        return chosen_elements(rows, places, axis);
+    places = array<index_t>(sort(places));
+    const array<T> values = take_along_axis<index_mode::unchecked>(rows, places, -1);
+    const array<deferred<index_t, T>> order = order_along(values, -1, largest);
+    return chosen_elements(rows, array<index_t>(take_along_axis<index_mode::unchecked>(places, order, -1)), axis);
+}
+
+}  // namespace detail
+
+using detail::argpartition;
+using detail::argsort;
+using detail::lexsort;
+using detail::partition;
+using detail::sort;
+using detail::topk;
+
+}  // namespace ingot

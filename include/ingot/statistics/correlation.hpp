@@ -1,0 +1,219 @@
+// Correlations: of two sequences at every distance, and of variables with each other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <ingot/core/joins.hpp>
+#include <ingot/core/padding.hpp>
+#include <ingot/core/reductions.hpp>
+#include <ingot/core/windows.hpp>
+
+namespace ingot {
+
+/// Where the shorter of two sequences lies against the longer one: wherever they touch, so that there are as many as
+/// elements of the longer one, or within it.
+enum class convolve_mode : std::uint8_t { full, same, valid };
+
+/// How `cov` and `corrcoef` are to read variables and to weigh observations.
+///
+///     array<double> x{{0, 2}, {1, 1}, {2, 0}};
+///     std::cout << cov(x, {.rowvar = false, .aweights = array<double>{1, 2, 1}});
+///     // prints: [[ 0.8 -0.8]
+///     //          [-0.8  0.8]]
+struct covariance_options {
+    /// Each row is a variable; else each column is.
+    bool rowvar = true;
+    /// Sums are divided by the number of observations, not by 1 less.
+    bool bias = false;
+    /// By how much less than that number, whatever `bias` says.
+    std::optional<index_t> ddof = {};
+    /// How often each observation was made.
+    std::optional<lazy<index_t>> fweights = {};
+    /// How much each observation weighs.
+    std::optional<lazy<double>> aweights = {};
+};
+
+namespace detail {
+
+/// Throws shape_error unless both are vectors with elements.
+INGOT_API void check_sequences(const char* operation, std::span<const index_t> a, std::span<const index_t> v);
+[[noreturn]] INGOT_API void throw_too_many_axes(const char* operation, extents_ref shape, int most);
+
+template <class T>
+lazy<T> conjugate_of(const lazy<T>& e) {
+    if constexpr (complex_number<T>)
+        return conj(e);
+    else
+        return e;
+}
+
+/// What sums of products of both are.
+template <class A, class V>
+inline constexpr dtype type_of_both = promote(node_of<A>::type, node_of<V>::type);
+
+/// The sums of products of `v` with a's elements wherever it lies; v is not longer than a.
+template <class T>
+lazy<T> slid_along(const char* operation, const lazy<T>& a, const lazy<T>& v, convolve_mode how) {
+    const index_t n = v.size();
+    const index_t before = how == convolve_mode::full ? n - 1 : how == convolve_mode::same ? n / 2 : 0;
+    const index_t after = how == convolve_mode::same ? n - 1 - before : before;
+    // Read so often, what is padded is worth an array.
+    const lazy<T> whole = before + after == 0 ? a : pad(a, {before, after}).kept();
+    const auto windows = viewed_to_read(whole, view_windows, std::span<const index_t>(&n, 1), nullptr);
+    const axes last(-1);
+    if constexpr (std::is_same_v<T, bool>)
+        return any_of({operation, &last}, windows && v);
+    else
+        return sum_of({operation, &last}, windows * v);
+}
+
+/// The sums of products of two vectors, the second one reversed, at every distance at which they overlap as said. In
+/// the dtype that they promote to. Throws shape_error where one is no vector or has no elements.
+///
+///     array<double> a{1, 2, 3}, v{0, 1, 0.5};
+///     std::cout << convolve(a, v) << ' ' << convolve(a, v, convolve_mode::same) << ' ' << convolve(a, v,
+///     convolve_mode::valid);
+///     // prints: [0.  1.  2.5 4.  1.5] [1.  2.5 4. ] [2.5]
+template <array_expression A, array_expression V>
+auto convolve(const A& a, const V& v, convolve_mode how = convolve_mode::full) {
+    using C = type_of<computed_in(type_of_both<A, V>)>;
+    check_sequences("convolve", shape_of_expression(a).values(), shape_of_expression(v).values());
+    const lazy<C> x = a, y = v;
+    return lazy<type_of<type_of_both<A, V>>>(x.size() < y.size() ? slid_along<C>("convolve", y, flip(x), how)
+                                                                 : slid_along<C>("convolve", x, flip(y), how));
+}
+
+/// The sums of products of two vectors, the second one conjugated, at every distance at which they overlap as said. In
+/// the dtype that they promote to. Throws shape_error where one is no vector or has no elements.
+///
+///     array<int> a{1, 2, 3}, v{0, 1, 2};
+///     std::cout << correlate(a, v) << ' ' << correlate(a, v, convolve_mode::full);
+///     // prints: [8] [2 5 8 3 0]
+template <array_expression A, array_expression V>
+auto correlate(const A& a, const V& v, convolve_mode how = convolve_mode::valid) {
+    using C = type_of<computed_in(type_of_both<A, V>)>;
+    check_sequences("correlate", shape_of_expression(a).values(), shape_of_expression(v).values());
+    const lazy<C> x = a, y = conjugate_of(lazy<C>(v));
+    return lazy<type_of<type_of_both<A, V>>>(x.size() < y.size() ? lazy<C>(flip(slid_along<C>("correlate", y, x, how)))
+                                                                 : slid_along<C>("correlate", x, y, how));
+}
+
+// ---- variables -----------------------------------------------------------------------------------------------------
+
+/// Variables in rows, in float64 or complex128.
+template <class C, class E>
+lazy<C> variables(const char* operation, const E& e, bool rowvar) {
+    shape_room room;
+    const extents_ref shape = as_node(e).extents(room);
+    if (shape.rank > 2) throw_too_many_axes(operation, shape, 2);
+    const bool of_columns = !rowvar && shape.rank == 2;
+    const lazy<C> rows = viewed_to_read(lazy<C>(e), view_at_least, 2);
+    return of_columns ? lazy<C>(transpose(rows)) : rows;
+}
+
+/// Throws shape_error unless there are as many of one as of the other.
+INGOT_API void check_observations(const char* operation, index_t of_first, index_t of_second);
+/// The weights of observations, and what weighted sums of products are divided by.
+struct observation_weights {
+    array<double> each;
+    double total, divisor;
+};
+/// Of n observations. Waits for their sums. Throws shape_error unless there are n in a vector, error where one is
+/// negative or they add up to 0.
+INGOT_API observation_weights weigh(const char* operation, index_t n, index_t less, const covariance_options&);
+
+template <class C>
+lazy<C> covariances(const char* operation, const lazy<C>& rows, const covariance_options& how) {
+    const axes last(-1);
+    const index_t n = rows.shape()[1], less = how.ddof.value_or(how.bias ? 0 : 1);
+    const auto products = [&](const lazy<C>& a, const lazy<C>& b, double divisor) {
+        return sum_of({operation, &last}, expand_dims(a, 1) * expand_dims(conjugate_of(b), 0)) / divisor;
+    };
+    lazy<C> all = rows;
+    if (how.fweights || how.aweights) {
+        const observation_weights w = weigh(operation, n, less, how);
+        const auto middle = sum_of({operation, &last, true}, rows * w.each) / w.total;
+        const lazy<C> off = lazy<C>(rows - middle).kept();
+        all = products(off, off * w.each, w.divisor);
+    } else {
+        const lazy<C> off = lazy<C>(rows - mean_of({operation, &last, true}, rows)).kept();
+        all = products(off, off, static_cast<double>(n > less ? n - less : 0));
+    }
+    return rows.shape()[0] == 1 ? lazy<C>(squeeze(all)) : all;
+}
+template <class C, class E>
+lazy<C> covariances_of(const char* operation, const E& e, const covariance_options& how) {
+    return covariances(operation, variables<C>(operation, e, how.rowvar), how);
+}
+template <class C, class E, class Y>
+lazy<C> covariances_of(const char* operation, const E& e, const Y& y, const covariance_options& how) {
+    const lazy_parts<C> both{variables<C>(operation, e, how.rowvar), variables<C>(operation, y, how.rowvar)};
+    check_observations(operation, both[0].shape()[1], both[1].shape()[1]);
+    return covariances(operation, joined(operation, both, 0).kept(), how);
+}
+/// Divided by the deviations of both variables; rounding leads no correlation beyond 1.
+template <class C>
+lazy<C> correlations(const lazy<C>& covariances) {
+    const lazy<C> c = covariances.kept();
+    if (c.ndim() == 0) return c / c;
+    const auto deviation = sqrt(real(diagonal(c)));
+    const auto r = c / expand_dims(deviation, 1) / expand_dims(deviation, 0);
+    if constexpr (complex_number<C>)
+        return complex_of(clip(real(r), -1, 1), clip(imag(r), -1, 1));
+    else
+        return clip(r, -1, 1);
+}
+
+/// The covariances of variables with each other: a matrix. Each row of e is a variable, each column an observation of
+/// all; a vector is one variable, and the result then has no axes. Further variables may stand in a second expression.
+/// With a last `ddof(n)` sums are divided by n less than there are observations, else by 1 less; with a last
+/// `covariance_options` as that says, and where it has weights it waits for their sums. float64 or complex128. Throws
+/// shape_error of more than two axes, of other numbers of observations or of weights, error where weights are negative
+/// or add up to 0.
+///
+///     array<double> x{0, 1, 2}, y{2, 1, 0};
+///     std::cout << cov(x, y) << ' ' << cov(x, ddof(0)) << ' ' << cov(x, {.fweights = array<int>{2, 0, 2}});
+///     // prints: [[ 1. -1.]
+///     //          [-1.  1.]] 0.6666666666666666 1.3333333333333333
+template <array_expression E>
+auto cov(const E& e, const covariance_options& how) {
+    return covariances_of<type_of<promote(node_of<E>::type, dtype::f8)>>("cov", e, how);
+}
+template <array_expression E>
+auto cov(const E& e, ddof less = ddof(1)) {
+    return cov(e, covariance_options{.ddof = less.value()});
+}
+template <array_expression E, array_expression Y>
+auto cov(const E& e, const Y& y, const covariance_options& how) {
+    return covariances_of<type_of<promote(type_of_both<E, Y>, dtype::f8)>>("cov", e, y, how);
+}
+template <array_expression E, array_expression Y>
+auto cov(const E& e, const Y& y, ddof less = ddof(1)) {
+    return cov(e, y, covariance_options{.ddof = less.value()});
+}
+
+/// The correlations of variables with each other: their covariances divided by the deviations of both. Given as `cov`
+/// has it, without `ddof`, on which they do not depend.
+///
+///     std::cout << corrcoef(array<int>{0, 1, 2, 3}, array<int>{9, 7, 5, 3});
+///     // prints: [[ 1. -1.]
+///     //          [-1.  1.]]
+template <array_expression E>
+auto corrcoef(const E& e, const covariance_options& how = {}) {
+    return correlations(covariances_of<type_of<promote(node_of<E>::type, dtype::f8)>>("corrcoef", e, how));
+}
+template <array_expression E, array_expression Y>
+auto corrcoef(const E& e, const Y& y, const covariance_options& how = {}) {
+    return correlations(covariances_of<type_of<promote(type_of_both<E, Y>, dtype::f8)>>("corrcoef", e, y, how));
+}
+
+}  // namespace detail
+
+using detail::convolve;
+using detail::corrcoef;
+using detail::correlate;
+using detail::cov;
+
+}  // namespace ingot

@@ -1,0 +1,22 @@
+// Where the host may read the elements of an array.
+#include <ingot/core/host_range.hpp>
+
+#include "runtime/device/stream.hpp"
+#include "runtime/device/transfer.hpp"
+
+namespace ingot::detail {
+
+const void* place_on_host(const buffer_ref& memory, const layout& where, std::size_t bytes_each) {
+    if (where.size() == 0) return nullptr;
+    // What others write without asking is no snapshot: memory of theirs, and what they were given handles on.
+    if (!memory->device.is_host() || memory->unowned || memory->externally_visible ||
+        memory->exports.load(std::memory_order_acquire) != 0)
+        return nullptr;
+    const void* place = nullptr;
+    runtime::read_in_pieces(*memory, static_cast<std::size_t>(where.offset) * bytes_each,
+                            static_cast<std::size_t>(where.size()) * bytes_each, *runtime::current().stream,
+                            [&](std::span<const std::byte> all) { place = all.data(); });
+    return place;
+}
+
+}  // namespace ingot::detail

@@ -1,8 +1,0 @@
-// The statement of the user's that a thread is in, which exceptions say.
-#include <ingot/error.hpp>
-
-namespace ingot::detail {
-
-constinit thread_local source_place current_statement(nullptr, 0);
-
-}  // namespace ingot::detail

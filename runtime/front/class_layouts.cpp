@@ -1,0 +1,190 @@
+// How operands lie in memory, as far as a key tells it: what its words about strides leave open.
+#include <algorithm>
+#include <cstdlib>
+
+#include "runtime/front/classify.hpp"
+
+namespace ingot::runtime {
+
+using detail::operand_kind;
+
+bool classifier::is_wide(std::size_t row, std::size_t element_bytes) const {
+    index_t up = 0, down = 0;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        const index_t reach = c_.strides_of(row)[a] * (c_.extents[a] - 1);
+        (reach > 0 ? up : down) += reach;
+    }
+    const auto bytes = static_cast<index_t>(element_bytes);
+    return up >= narrow_reach() / bytes || -down >= narrow_reach() / bytes;
+}
+
+bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes,
+                           std::size_t grain) const {
+    int unit_axes = 0;
+    bool outer_aligned = true;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        const index_t stride = c_.strides_of(row)[a];
+        if (stride == 1)
+            ++unit_axes;
+        else if ((static_cast<std::size_t>(std::abs(stride)) * element_bytes) % grain != 0)
+            outer_aligned = false;
+    }
+    // Without a unit axis no kernel loads vectors: one class, not two.
+    return unit_axes == 0 || (unit_axes == 1 && outer_aligned && address % grain == 0);
+}
+
+bool classifier::has_strides_of(std::size_t i, std::size_t k) const {
+    const index_t* own = c_.strides_of(i);
+    return std::equal(own, own + c_.extents.size(), c_.strides_of(k));
+}
+
+/// Whether two operands with one origin are one view, be it along other axes: those of another binder, or those along
+/// which a binder's result is broadcast back. On which loops its strides lie the lowerer compares; here an axis goes by
+/// its extent and by whether it is the unit one. An axis along which both move alike is one loop for both, so it is
+/// told from all others; beside these no two axes of a view may be alike. Being so is not transitive: two views may be
+/// one with a third, and not with each other.
+bool classifier::is_same_view(std::size_t i, std::size_t k) const {
+    const index_t *own = c_.strides_of(i), *other = c_.strides_of(k);
+    const auto axes = c_.extents.size();
+    if (has_strides_of(i, k)) return true;
+    if (bound_axes_ == 0) return false;
+    std::ptrdiff_t moving = 0;
+    for (std::size_t a = 0; a < axes; ++a) {
+        moving += (own[a] != 0) - (other[a] != 0);
+        if (own[a] == 0 || own[a] == other[a]) continue;
+        int of_own = 0, of_other = 0;
+        for (std::size_t b = 0; b < axes; ++b) {
+            if (c_.extents[b] != c_.extents[a] || own[b] == other[b]) continue;
+            of_own += own[b] != 0 && (own[b] == 1) == (own[a] == 1);
+            if (other[b] == 0 || (other[b] == 1) != (own[a] == 1)) continue;
+            ++of_other;
+            if (other[b] != own[a]) return false;
+        }
+        if (of_own != 1 || of_other != 1) return false;
+    }
+    return moving == 0;
+}
+
+/// Do the axes along which it moves, in the key's order, make one run without gaps?
+bool classifier::is_dense(std::size_t row, std::uintptr_t address) const {
+    index_t run = 1;
+    for (std::size_t a = c_.extents.size(); a-- > 0;) {
+        const index_t stride = c_.strides_of(row)[a];
+        if (stride == 0) continue;
+        if (stride != run) return false;
+        run *= c_.extents[a];
+    }
+    return run > 1 && address % vector_bytes == 0;
+}
+
+bool classifier::repeats_elements(std::size_t row) const {
+    index_t places = 1, reach = 1;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        const index_t stride = c_.strides_of(row)[a];
+        if (stride == 0 || c_.extents[a] <= 1) continue;
+        places *= c_.extents[a];
+        reach += (c_.extents[a] - 1) * std::abs(stride);
+    }
+    return places > reach;
+}
+
+/// Is everything that is folded one run of memory, in which the innermost of these axes of the outputs lies innermost,
+/// then one that is bound, then the others?
+bool classifier::are_contiguous_columns(const statement& s, std::size_t outer_axes) const {
+    if (outer_axes == 0) return false;
+    bool folded = false;
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        const operand& o = s.operands[i];
+        const index_t* const strides = c_.strides_of(i);
+        std::size_t bound = 0;
+        for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
+            if (strides[a] == 0) continue;
+            if (bound != 0) return false;
+            bound = a;
+        }
+        if (bound == 0) continue;
+        if (o.kind != operand_kind::array) return false;
+        index_t run = c_.extents[outer_axes - 1];
+        if (strides[outer_axes - 1] != 1 || strides[bound] != run) return false;
+        run *= c_.extents[bound];
+        for (std::size_t a = outer_axes - 1; a-- > 0;) {
+            if (strides[a] == 0) continue;  // a row program's outputs go on where its rows are folded
+            if (strides[a] != run) return false;
+            run *= c_.extents[a];
+        }
+        if (address_of(*o.memory, *o.where, o.type) % vector_bytes != 0) return false;
+        folded = true;
+    }
+    return folded;
+}
+
+/// Do the rows along an axis, which is one of a binder's or of the outputs', make one run of memory without gaps, where
+/// they lie at the axis `place` of the outputs, or within all of these?
+bool classifier::is_run_of_rows(std::size_t row, std::uintptr_t address, std::size_t along, std::size_t place,
+                                std::size_t outer_axes) const {
+    const index_t* const strides = c_.strides_of(row);
+    index_t run = 1;
+    const auto goes_on = [&](std::size_t axis) {
+        if (strides[axis] != run) return false;
+        run *= c_.extents[axis];
+        return true;
+    };
+    if (place >= outer_axes && !goes_on(along)) return false;
+    for (std::size_t a = outer_axes; a-- > 0;)
+        if (!goes_on(a == place ? along : a)) return false;
+    return address % vector_bytes == 0;
+}
+
+/// Are the rows along an axis that a binder binds no runs of memory which blocks stage: of several axes, scanned,
+/// random, or in some array with gaps?
+bool classifier::lie_apart(const statement& s, std::size_t axis, std::size_t outer_axes,
+                           bool contiguous_columns) const {
+    const detail::axis_class row = axis_of_key(axis);
+    if (is_scan(row.owner)) return true;
+    if (contiguous_columns) return false;
+    if (axis_of_key(axis - 1).owner == row.owner) return true;
+    std::size_t place = row.partner - std::size_t{1};
+    while (place >= outer_axes && place < axis) place = axis_of_key(place).partner - std::size_t{1};
+    const auto is_staged = [&](std::size_t i, std::uintptr_t address) {
+        const index_t* const strides = c_.strides_of(i);
+        const std::size_t along = strides[axis] != 0 ? axis : place < outer_axes && strides[place] != 0 ? place : axis;
+        if (strides[along] == 0) return true;
+        bool same_in_all = true;
+        for (std::size_t a = 0; a < outer_axes; ++a) same_in_all = same_in_all && (a == place || strides[a] == 0);
+        return same_in_all || is_run_of_rows(i, address, along, place, outer_axes);
+    };
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        const operand& o = s.operands[i];
+        if (o.kind == operand_kind::generator && c_.strides_of(i)[axis] != 0) return true;
+        if (o.kind == operand_kind::array && !is_staged(i, address_of(*o.memory, *o.where, o.type))) return true;
+    }
+    for (std::size_t k = 0; k < s.outputs.size(); ++k) {
+        const output& o = s.outputs[k];
+        const std::uintptr_t address = *o.memory ? address_of(**o.memory, *o.where, o.type) : 0;
+        if (place < outer_axes && !o.scattered && !is_staged(s.operands.size() + k, address)) return true;
+    }
+    return false;
+}
+
+/// Does it move along all axes of the outputs, along the one that is scanned perhaps as its binder does, and make one
+/// run without gaps?
+bool classifier::is_run_of_columns(std::size_t row, std::uintptr_t address) const {
+    const index_t* const strides = c_.strides_of(row);
+    const std::size_t inner = whole_columns_ - 1, down = whole_columns_ - 2;
+    std::size_t scanned = down;
+    for (std::size_t a = whole_columns_; a < c_.extents.size(); ++a) {
+        if (strides[a] == 0) continue;
+        if (scanned != down || strides[down] != 0) return false;
+        scanned = a;
+    }
+    index_t run = c_.extents[inner];
+    if (strides[inner] != 1 || strides[scanned] != run || c_.extents[scanned] != c_.extents[down]) return false;
+    run *= c_.extents[down];
+    for (std::size_t a = down; a-- > 0;) {
+        if (strides[a] != run) return false;
+        run *= c_.extents[a];
+    }
+    return address % vector_bytes == 0;
+}
+
+}  // namespace ingot::runtime

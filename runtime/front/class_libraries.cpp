@@ -1,0 +1,276 @@
+// How a statement's operands lie for the library functions that take them.
+#include <algorithm>
+#include <limits>
+
+#include "runtime/front/classify.hpp"
+#include "runtime/linalg/matrix_product.hpp"
+
+namespace ingot::runtime {
+
+using detail::library_facts;
+using detail::word;
+using detail::word_kind;
+
+namespace {
+
+/// Beyond so many along strides of their own, arrays are copied first.
+constexpr index_t few_calls = 16;
+
+}  // namespace
+
+/// Whether word `at` of a program, before which it has so many binders, gives the value before it again: a reshape
+/// whose axes merged, a conversion to the type that there is.
+bool classifier::changes_no_value(const statement& s, std::size_t at, std::size_t binders) {
+    const word w = s.program[at];
+    switch (detail::kind_of_word(w)) {
+        case word_kind::unravel:
+            return s.attributes[binders] == 0;
+        case word_kind::map:
+            return detail::op_of_word(w) == detail::op::astype &&
+                   detail::kind_of_word(s.program[at - 1]) != word_kind::scalar &&
+                   detail::dtype_of_word(s.program[at - 1]) == detail::dtype_of_word(w);
+        default:
+            return false;
+    }
+}
+
+void classifier::find_libraries(const statement& s) {
+    constexpr int no_leaf = -1;
+    library_uses_.assign(s.operands.size(), {});
+    library_owners_.assign(binder_axes_.size(), false);
+    struct root {
+        int pick = no_leaf;   // of a value that is a library's result, or a product and an array
+        bool biased = false;  // the latter
+    };
+    std::vector<root> roots;
+    std::vector<int> values, of_word;  // the operand that a value is, where it is a leaf
+    int next_operand = 0, binder = 0;
+    for (std::size_t i = 0; i < s.program.size(); ++i) {
+        const word w = s.program[i];
+        const word_kind kind = detail::kind_of_word(w);
+        int value = kind == word_kind::leaf ? next_operand : no_leaf;
+        root now{kind == word_kind::library ? next_operand : no_leaf};
+        if (kind == word_kind::reference) value = of_word[detail::code_of_word(w)];
+        if (changes_no_value(s, i, static_cast<std::size_t>(binder))) value = values.back(), now = roots.back();
+        const auto arity = static_cast<std::size_t>(detail::arity_of_word(w));
+        if (detail::is_binder(kind)) ++binder;
+        if (kind == word_kind::library) {
+            const auto function = static_cast<detail::library_function>(detail::code_of_word(w));
+            const library_facts& row = facts(function);
+            library_owners_[static_cast<std::size_t>(binder)] = true;
+            const auto use = [&](int operand, std::uint8_t axes, bool picks) {
+                library_uses_[static_cast<std::size_t>(operand)] = {binder, static_cast<std::uint16_t>(function), axes,
+                                                                    picks, detail::dtype_of_word(w)};
+            };
+            for (std::size_t k = 0; k < arity; ++k)
+                if (const int leaf = values[values.size() - arity + k]; leaf != no_leaf)
+                    use(leaf, row.operands[k], false);
+            use(next_operand, row.result, true);
+        }
+        if (kind == word_kind::map && static_cast<detail::op>(detail::code_of_word(w)) == detail::op::add)
+            for (std::size_t k = 0; k < 2; ++k) {
+                const root& product = roots[values.size() - 1 - k];
+                const int bias = values[values.size() - 2 + k];
+                if (product.pick == no_leaf || product.biased || bias == no_leaf) continue;
+                const library_use& use = library_uses_[static_cast<std::size_t>(product.pick)];
+                if (static_cast<detail::library_function>(use.function) == detail::library_function::matrix_product &&
+                    use.type == detail::dtype_of_word(w) && use.type == s.operands[static_cast<std::size_t>(bias)].type)
+                    now = {product.pick, true};
+            }
+        roots.resize(values.size() - arity);
+        roots.push_back(now);
+        next_operand += detail::operands_of_word(w);
+        values.resize(values.size() - arity);
+        values.push_back(value);
+        of_word.push_back(value);
+    }
+    library_roots_.clear(), library_picks_.clear(), library_biased_.clear();
+    for (const root& of : roots) {
+        library_roots_.push_back(of.pick == no_leaf ? library_use{} : library_uses_[static_cast<std::size_t>(of.pick)]);
+        library_picks_.push_back(of.pick);
+        library_biased_.push_back(of.biased);
+    }
+}
+
+/// Whether cuBLAS adds a vector to each row of a product in the product's call. The sum is rounded once, so it does for
+/// halves only where the mode allows more than their own precision between two operations; of float32 it pays where
+/// tensor cores multiply.
+bool classifier::adds_bias_in_call(std::size_t output, environment_class env) const {
+    const library_use& use = library_roots_[output];
+    const bool pays = detail::is_half(use.type) ? env.math != detail::math_mode::strict
+                                                : use.type == dtype::f4 && env.math == detail::math_mode::tf32;
+    // The library is large: it is opened for what it can do.
+    return env.where == detail::target::cuda && pays && has_columns_of_product(output) && has_cublas_lt();
+}
+
+/// Whether the output's axis along which a product's columns lie is all of these and no more, as it is not where a
+/// reshape has put rows behind each other or has cut them.
+bool classifier::has_columns_of_product(std::size_t output) const {
+    const library_use& use = library_roots_[output];
+    const index_t* const pick = c_.strides_of(static_cast<std::size_t>(library_picks_[output]));
+    const index_t columns = c_.extents[axes_of_owner(use.owner, use.axes).back()];
+    for (std::size_t a = 0; a < c_.extents.size(); ++a)
+        if (owners_[static_cast<std::size_t>(axis_pool_[a])] == 0 && pick[a] == 1 && c_.extents[a] != columns)
+            return false;
+    return true;
+}
+
+/// The same of functions that write along any strides that are steps of each other.
+bool classifier::is_written_as_lattice(const statement& s, std::size_t output) const {
+    const library_use& use = library_roots_[output];
+    const library_facts& row = facts(static_cast<detail::library_function>(use.function));
+    const bool of_reals = row.wants == detail::library_layout::consumed;
+    if (!of_reals && row.wants != detail::library_layout::lattice) return false;
+    const index_t *const pick = c_.strides_of(static_cast<std::size_t>(library_picks_[output])),
+                         *const out = c_.strides_of(s.operands.size() + output);
+    std::vector<std::size_t> along;  // the axes that the function's own become: one each, or one together
+    index_t batch = 1, longest = 1;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        if (owners_[static_cast<std::size_t>(axis_pool_[a])] != 0) continue;
+        const bool of_batch = moves(below_[static_cast<std::size_t>(use.owner - 1)], a);
+        if (of_batch == (pick[a] != 0)) return false;
+        if (!of_batch) {
+            along.push_back(a);
+            continue;
+        }
+        if (out[a] <= 0) return false;
+        batch *= c_.extents[a];
+        longest = std::max(longest, c_.extents[a]);
+    }
+    const std::vector<std::size_t> own = axes_of_owner(use.owner, use.axes);
+    const bool as_one = along.size() == 1;
+    if ((!as_one && along.size() != own.size()) || longest == 0) return false;
+    index_t inner = 1;
+    for (std::size_t k = own.size(); k-- > 0; inner *= c_.extents[own[k]])
+        if (!as_one && (c_.extents[along[k]] != c_.extents[own[k]] || pick[along[k]] != inner)) return false;
+    if (as_one && (c_.extents[along[0]] != inner || pick[along[0]] != 1)) return false;
+    if (!is_lattice(along, out)) return false;
+    const buffer_ref& memory = *s.outputs[output].memory;
+    const std::uintptr_t address = memory ? address_of(*memory, *s.outputs[output].where, use.type) : 0;
+    // Calls of a batch's parts would begin at addresses that are no pair's.
+    const bool of_pairs = of_reals || row.takes == detail::library_operand::real_part;
+    return batch / longest <= (of_pairs ? 1 : few_calls) && (!of_reals || address % vector_bytes == 0);
+}
+
+/// Whether an output is the whole of a library's result, and its elements lie in memory as the function writes them.
+bool classifier::is_written_by_library(const statement& s, std::size_t output) const {
+    const library_use& use = library_roots_[output];
+    if (use.owner == 0 || use.type != s.outputs[output].type || !s.shapes.empty()) return false;
+    const auto pick = static_cast<std::size_t>(library_picks_[output]);
+    if (s.operands[pick].where->offset != 0) return false;
+    if (is_written_as_lattice(s, output)) return true;
+    // What is written along an output's strides takes its axes in the key's order.
+    const detail::library_layout wants = facts(static_cast<detail::library_function>(use.function)).wants;
+    const bool is_ordered = wants == detail::library_layout::lattice || wants == detail::library_layout::consumed;
+    index_t inner = 1, last = 0;
+    for (const std::size_t a : axes_of_owner(use.owner, use.axes)) inner *= c_.extents[a];
+    for (std::size_t a = c_.extents.size(); a-- > 0;) {
+        const int owner = owners_[static_cast<std::size_t>(axis_pool_[a])];
+        if (owner == use.owner) continue;
+        if (owner != 0) continue;  // of what is bound in the operands
+        index_t stride = c_.strides_of(pick)[a];
+        if (moves(below_[static_cast<std::size_t>(use.owner - 1)], a)) {
+            stride += inner;
+            inner *= c_.extents[a];
+        }
+        if (c_.strides_of(s.operands.size() + output)[a] != stride || (is_ordered && stride < last)) return false;
+        last = stride;
+    }
+    return inner == c_.size;
+}
+
+/// The axes of the key that an owner has, those in a mask.
+std::vector<std::size_t> classifier::axes_of_owner(int owner, std::uint32_t mask) const {
+    std::vector<std::size_t> axes;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        if (owners_[static_cast<std::size_t>(axis_pool_[a])] != owner) continue;
+        if (mask & 1u) axes.push_back(a);
+        mask >>= 1;
+    }
+    return axes;
+}
+
+/// Axes as steps of each other (library_layout).
+bool classifier::is_lattice(std::span<const std::size_t> axes, const index_t* strides) const {
+    index_t step = 1, least = 1;  // of the axis before, and what it is times that axis' extent
+    for (std::size_t k = axes.size(); k-- > 0;) {
+        const index_t extent = c_.extents[axes[k]], stride = strides[axes[k]];
+        if (extent == 1) continue;
+        if (stride < least || stride % step != 0) return false;
+        step = stride, least = stride * extent;
+    }
+    return true;
+}
+
+/// How many calls a batch takes of which each goes along one stride.
+index_t classifier::most_calls_of_lattice(std::size_t i, const library_use& use) const {
+    const index_t* strides = c_.strides_of(i);
+    index_t all = 1, longest = 1, run = 1, outer = 0;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        const index_t extent = c_.extents[a], stride = strides[a];
+        if (owners_[static_cast<std::size_t>(axis_pool_[a])] == use.owner || stride == 0 || extent == 1) continue;
+        if (stride < 0) return std::numeric_limits<index_t>::max();
+        run = outer == stride * extent ? run * extent : extent;
+        outer = stride;
+        all *= extent;
+        longest = std::max(longest, run);
+    }
+    return longest == 0 ? 1 : all / longest;
+}
+
+bool classifier::suits_library(std::size_t i, const library_use& use, std::uintptr_t address) const {
+    const library_facts& row = facts(static_cast<detail::library_function>(use.function));
+    if (row.wants == detail::library_layout::consumed) return false;
+    if (row.wants == detail::library_layout::lattice) {
+        // cuFFT reads real numbers in pairs. The calls of more than one run would begin at any of them.
+        const bool in_pairs = row.takes == detail::library_operand::real_part;
+        return is_lattice(axes_of_owner(use.owner, use.axes), c_.strides_of(i)) &&
+               most_calls_of_lattice(i, use) <= (in_pairs ? 1 : few_calls) &&
+               (!in_pairs || address % vector_bytes == 0);
+    }
+    const std::vector<std::size_t> axes = axes_of_owner(use.owner, use.axes);
+    const index_t* strides = c_.strides_of(i);
+    const auto lies = [&](std::size_t a, index_t stride) { return c_.extents[a] == 1 || strides[a] == stride; };
+    if (row.wants == detail::library_layout::contiguous) {
+        index_t stride = 1;
+        for (std::size_t k = axes.size(); k-- > 0; stride *= c_.extents[axes[k]])
+            if (!lies(axes[k], stride)) return false;
+        return true;
+    }
+    const auto leads = [&](std::size_t outer, std::size_t inner) {
+        return lies(inner, 1) && (c_.extents[outer] == 1 || strides[outer] >= c_.extents[inner]);
+    };
+    return leads(axes[0], axes[1]) || leads(axes[1], axes[0]);
+}
+
+/// Whether a library's result is read by whole vectors: where the pick begins and moves, and from matrix to matrix.
+bool classifier::is_vector_of_library(std::size_t pick, index_t offset) const {
+    const library_use& use = library_uses_[pick];
+    const std::size_t bytes = detail::size_of(use.type);
+    std::size_t matrix = bytes;
+    for (const std::size_t a : axes_of_owner(use.owner, use.axes)) matrix *= static_cast<std::size_t>(c_.extents[a]);
+    return matrix % vector_bytes == 0 &&
+           is_vector(pick, static_cast<std::uintptr_t>(offset) * bytes, bytes, vector_bytes);
+}
+
+/// Elements of the largest array that a library takes or gives.
+index_t classifier::largest_of_library(int owner) const {
+    index_t batch = 1;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a)
+        if (owners_[static_cast<std::size_t>(axis_pool_[a])] != owner &&
+            moves(below_[static_cast<std::size_t>(owner - 1)], a))
+            batch *= c_.extents[a];
+    index_t largest = 0;
+    for (const library_use& use : library_uses_) {
+        if (use.owner != owner) continue;
+        const library_facts& row = facts(static_cast<detail::library_function>(use.function));
+        for (const std::uint8_t mask : {row.operands[0], row.operands[1], row.result}) {
+            index_t own = batch;
+            for (const std::size_t a : axes_of_owner(owner, mask)) own *= c_.extents[a];
+            largest = std::max(largest, own);
+        }
+    }
+    return largest;
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,307 @@
+// From a statement's operands to its key: aligns every layout with the axes of the space it is computed in, collapses
+// dimensions jointly, and writes the class words. Runs on every evaluation: it allocates nothing once its workspace has
+// grown to a statement's size.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <ingot/core/door.hpp>
+#include <ingot/core/shape.hpp>
+
+namespace ingot::runtime {
+
+/// Accesses of this many bytes are what the vector class is about.
+inline constexpr std::size_t vector_bytes = 16;
+/// Offsets and indices below this are computed in 32 bits.
+index_t narrow_reach();
+
+/// What kinds of nodes a program has: found once for each slot.
+enum program_kinds : std::uint8_t {
+    has_any = 1,
+    has_lazies = 2,
+    has_binders = 4,
+    has_reductions = 8,
+    has_texts = 16,
+    has_scans = 32,
+    has_libraries = 64,
+    has_places = 128  // unravels and gathers
+};
+std::uint8_t kinds_of(std::span<const detail::word> program);
+
+/// The address of an array's first element.
+inline std::uintptr_t address_of(const buffer& memory, const detail::layout& where, dtype type) noexcept {
+    return reinterpret_cast<std::uintptr_t>(memory.data) +
+           static_cast<std::uintptr_t>(where.offset) * detail::size_of(type);
+}
+
+/// Whether two operands are one scalar or text, or begin at one element of one array or random leaf.
+inline bool have_one_origin(const operand& a, const operand& b) noexcept {
+    if (a.kind != b.kind || a.type != b.type) return false;
+    switch (a.kind) {
+        case detail::operand_kind::scalar:
+            return a.serial == b.serial && a.bits[0] == b.bits[0] && a.bits[1] == b.bits[1] && a.exponent == b.exponent;
+        case detail::operand_kind::text:
+            return a.bits[0] == b.bits[0] && a.bits[1] == b.bits[1];
+        default:
+            return a.memory == b.memory && a.where->offset == b.where->offset && a.bits[0] == b.bits[0] &&
+                   a.bits[1] == b.bits[1] && a.serial == b.serial;
+    }
+}
+
+/// How often a statement is done, each time but the first on what it wrote: what it reads in `stepped`, the memory of
+/// an array of the layout `whole`, is then in its output, which has that layout, and lies in its middle.
+struct repetition {
+    std::uint32_t steps = 1;
+    const buffer* stepped = nullptr;
+    const detail::layout* whole = nullptr;
+};
+
+/// A statement as it came through the door.
+struct statement {
+    std::span<const detail::word> program;
+    std::span<const operand> operands;
+    std::span<const detail::word> attributes;
+    std::span<const output> outputs;
+    std::uint8_t kinds = 0;                            // program_kinds, or 0 where they are not known yet
+    std::span<const detail::extents_ref> shapes = {};  // of each output, where they differ; one holds the others' axes
+    bool not_contiguous = false;                       // the slot knows no contiguous statement that it is
+    repetition repeated = {};
+    bool is_piece = false;  // it is not cut again, however many axes it binds
+};
+
+/// operand_head::few_places of an output; 0 on the host, whose kernels are the same whatever it is.
+std::uint8_t few_places_of(const statement&, const output&, detail::target);
+
+/// A statement whose tree is a list of leaves, into one output.
+struct tree_statement {
+    std::span<const detail::word> program;
+    detail::leaf_block& leaves;
+    const output& out;
+};
+
+/// What the key does not say: the numbers that become arguments. Strides are those on the key's axes, in elements.
+struct classified {
+    std::vector<index_t> shape;        // of the result, before collapse; of the largest where shapes differ
+    std::vector<std::uint32_t> words;  // header, axes, operands, outputs, texts: the key without its program
+    std::vector<index_t> extents;      // of the key's axes
+    std::vector<index_t> strides;      // [operands + outputs][axes]
+    index_t size = 0;                  // of the result
+
+    std::uint32_t steps = 1;     // of its repetition: as many as one kernel does
+    bool is_contiguous = false;  // by classify_contiguous
+
+    void set_contiguous(const index_t* of, int rank, index_t elements) {
+        shape.assign(of, of + rank);
+        extents.assign(1, elements);
+        size = elements;
+        is_contiguous = true;
+    }
+    int axes() const noexcept { return static_cast<int>(extents.size()); }
+    const index_t* strides_of(std::size_t i) const noexcept { return strides.data() + i * extents.size(); }
+};
+
+/// What a key says only where kernels are made that make use of it: each makes more keys of a program.
+struct key_wishes {
+    bool relations = false;  // between views of one buffer
+    bool indices = false;    // which operands are indices alone
+    friend bool operator==(key_wishes, key_wishes) = default;
+};
+
+/// What decides the code beside the tree.
+struct environment_class {
+    detail::target where;
+    std::uint32_t architecture;
+    detail::math_mode math;
+    key_wishes wishes{};
+};
+
+class classifier {
+public:
+    /// The result stands until the next call.
+    const classified& classify(const statement&, environment_class);
+    /// Whether a statement's words are these, which another statement of its program got with `is_contiguous`, and it
+    /// can run in place; all but words and strides of the result are then set.
+    bool confirm_contiguous(const statement&, environment_class, std::span<const std::uint32_t> words);
+    bool confirm_contiguous(const tree_statement&, environment_class, std::span<const std::uint32_t> words);
+    /// After a tree was confirmed: an operand for each leaf, of which only those are written that are like none before
+    /// them, and the numbers of the arrays among these.
+    std::span<const operand> contiguous_operands() const noexcept { return contiguous_operands_; }
+    std::span<const std::uint16_t> contiguous_arrays() const noexcept { return contiguous_arrays_; }
+    const classified& confirmed() const noexcept { return c_; }
+    /// The key in full: the words with the program in its place.
+    static void full_key(const classified&, std::span<const detail::word> program, std::vector<std::uint32_t>& key);
+
+private:
+    struct node_shape {
+        std::uint32_t at;  // in shape_pool_
+        int rank;
+        std::uint32_t first;  // operand of the node's tree
+    };
+    /// The operands of a binder's tree.
+    struct operand_range {
+        std::uint32_t first, last;
+    };
+    /// What an operand is to the library right above it.
+    struct library_use {
+        int owner = 0;  // of the axes that the library binds; 0: there is none
+        std::uint16_t function = 0;
+        std::uint8_t axes = 0;  // that it has, as bits; of a pick those of the result
+        bool picks = false;
+        dtype type = dtype::b1;
+    };
+    struct context {
+        std::uint32_t at;  // in axis_pool_
+        int rank;
+    };
+
+    bool classify_contiguous(const statement&, environment_class);
+    void find_result_shape(const statement&);
+    void find_shapes_with_binders(const statement&);
+    void align(const statement&);
+    void align_with_binders(const statement&);
+    void place(std::size_t row, const detail::layout&, const int* axes, int rank);
+    void find_joint_shape(const statement&);
+    void open_contexts(const statement&, int first);
+    void join_axes(const statement&, int first);
+    bool is_joint(detail::extents_ref shape) const { return std::ranges::equal(shape.span(), c_.shape); }
+    void find_joint_axes(const statement&, detail::extents_ref own, int first);
+    int likeness(const statement&, std::size_t own, std::size_t joint) const;
+    void order_axes(const statement&);
+    void collapse();
+    // Views of one buffer (view_relations.cpp).
+    void find_relations(const statement&);
+    bool find_shifts(const statement&, std::uint8_t kinds);
+    bool find_shifts_of(const statement&, std::size_t binder, detail::place_rule);
+    bool place_shifted(const statement&);
+    bool is_shifted(std::size_t axis) const;
+    bool find_steps(index_t distance, const index_t* strides, std::int8_t* steps);
+    bool may_merge(std::size_t outer, std::size_t inner) const;
+    void append_relations();
+    // Statements that are repeated (iterated_steps.cpp).
+    void find_iteration(const statement&, std::uint8_t kinds);
+    std::uint32_t steps_together(const statement&);
+    void append_iteration();
+    bool has_short_rows() const;
+    void find_indices(const statement&);
+    void write_words(const statement&, environment_class, std::uint8_t kinds);
+    detail::axis_class axis_of_key(std::size_t a) const noexcept {
+        return detail::axis_class::read(c_.words.data() + detail::key_header_words + detail::axis_words * a);
+    }
+    void set_axis_of_key(std::size_t a, const detail::axis_class& axis) noexcept {
+        axis.write(c_.words.data() + detail::key_header_words + detail::axis_words * a);
+    }
+    void write_short_rows(const statement&, std::size_t outer_axes, bool contiguous_columns);
+    bool write_subclasses(std::size_t operands, std::size_t outer_axes, index_t inner);
+    /// The width of columns that are scanned and that a block has whole.
+    bool write_whole_columns(std::size_t outer_axes, index_t inner);
+    /// Whether an operand has unit stride along an axis of the key, and goes by another along the innermost.
+    bool lies_across(const statement&, std::size_t axis, std::size_t inner) const;
+    void append_texts(const statement&);
+    detail::operand_head head_of_operand(const statement&, std::size_t i);
+    bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
+    bool is_dense(std::size_t row, std::uintptr_t address) const;
+    bool repeats_elements(std::size_t row) const;
+    /// Of columns that are scanned whole.
+    bool is_run_of_columns(std::size_t row, std::uintptr_t address) const;
+    bool are_contiguous_columns(const statement& s, std::size_t outer_axes) const;
+    bool lie_apart(const statement&, std::size_t axis, std::size_t outer_axes, bool contiguous_columns) const;
+    bool is_run_of_rows(std::size_t row, std::uintptr_t address, std::size_t along, std::size_t place,
+                        std::size_t outer_axes) const;
+    bool is_wide(std::size_t row, std::size_t element_bytes) const;
+    bool moves(operand_range, std::size_t axis) const;
+    bool has_strides_of(std::size_t i, std::size_t k) const;
+    bool is_same_view(std::size_t i, std::size_t k) const;
+    std::uint16_t first_like(const statement&, std::size_t i);
+    void find_picks(const statement&);
+    /// Whether the axes of this owner are those of a binder of that kind, where the picks were found.
+    bool is_of(detail::word_kind, int owner) const;
+    bool is_scan(int owner) const;
+    index_t farthest_place(const statement&, int owner) const;
+    bool reads_again(const statement&, int owner) const;
+    static bool changes_no_value(const statement&, std::size_t at, std::size_t binders);
+    void find_libraries(const statement&);
+    bool is_library(int owner) const {
+        return static_cast<std::size_t>(owner) < library_owners_.size() &&
+               library_owners_[static_cast<std::size_t>(owner)];
+    }
+    void find_gathers(const statement&);
+    bool is_gather(int owner) const {
+        return static_cast<std::size_t>(owner) < gather_owners_.size() &&
+               gather_owners_[static_cast<std::size_t>(owner)];
+    }
+    std::vector<std::size_t> axes_of_owner(int owner, std::uint32_t mask) const;
+    bool adds_bias_in_call(std::size_t output, environment_class) const;
+    bool has_columns_of_product(std::size_t output) const;
+    bool suits_library(std::size_t i, const library_use&, std::uintptr_t address) const;
+    bool is_lattice(std::span<const std::size_t> axes, const index_t* strides) const;
+    bool is_written_as_lattice(const statement&, std::size_t output) const;
+    index_t most_calls_of_lattice(std::size_t i, const library_use&) const;
+    index_t largest_of_library(int owner) const;
+    bool is_written_by_library(const statement&, std::size_t output) const;
+    bool is_vector_of_library(std::size_t pick, index_t offset) const;
+    bool walks(int owner, std::size_t axis) const;
+    std::uint8_t partner_of(const statement&, std::size_t a) const;
+
+    classified c_;
+    std::vector<int> owners_;         // of each axis before and after collapse
+    std::vector<node_shape> shapes_;  // of each word's value
+    std::vector<node_shape> stack_;
+    std::vector<index_t> room_;  // for one shape
+    std::vector<index_t> shape_pool_;
+    std::vector<context> contexts_;
+    std::vector<int> axis_pool_;
+    std::vector<int> binder_axes_;      // first axis of each binder, and one past the last
+    std::vector<operand_range> below_;  // each binder
+    int own_axes_ = 0;                  // of outputs of several shapes, until they are joined
+    std::vector<int> joint_axes_;       // of the output being joined
+    std::vector<int> scores_;
+    std::vector<index_t> raw_strides_;  // before collapse
+    std::vector<index_t> raw_extents_;
+    std::vector<int> order_;
+    struct view_pair {
+        std::uint16_t operand, base;
+    };
+    std::vector<view_pair> relations_;
+    std::vector<std::int8_t> steps_;  // of each relation on every axis before collapse
+    struct shift {
+        std::uint16_t pick;         // the operand
+        std::uint16_t axis, bound;  // the result's, and the binder's that is read along it; before collapse
+        std::int8_t steps;
+    };
+    std::vector<shift> shifts_;          // where nothing else is bound
+    std::vector<index_t> view_strides_;  // then, on the result's axes alone
+    std::vector<std::uint16_t> bases_;   // views that others are related to
+    std::uint16_t stepped_ = 0;          // of a statement that is repeated, the first view of the array
+    std::vector<int> beyond_;            // steps from there to the output on the key's axes
+    std::vector<std::int8_t> room_for_steps_;
+    std::vector<std::uint8_t> index_use_;  // of each operand, where that was asked for
+    std::vector<int> word_operands_;
+    bool folds_ = false;                   // on a GPU
+    bool short_rows_ = false;              // worth asking whether operands are dense
+    std::size_t whole_columns_ = 0;        // axes of the outputs, where a block scans the columns of the last one whole
+    std::vector<std::uint16_t> distinct_;  // operands unlike all before them
+    struct placed_view {
+        std::uint16_t operand, first;
+    };
+    std::vector<placed_view> placed_otherwise_;  // operands like one of these along other axes
+    std::vector<operand> contiguous_operands_;
+    std::vector<const detail::leaf_record*> contiguous_firsts_;  // the leaves of these operands
+    std::vector<std::uint16_t> contiguous_arrays_;
+    std::size_t bound_axes_ = 0;              // of the key's
+    std::vector<library_use> library_roots_;  // of each output that a library's result is, by its pick
+    std::vector<int> library_picks_;          // and the operand that the pick is
+    std::vector<bool> library_biased_;        // and whether an array is added to it
+    std::vector<library_use> library_uses_;   // of each operand, where there are libraries
+    std::vector<bool> library_owners_;        // of each owner of axes; the same
+    std::vector<bool> gather_owners_;         // of each owner of axes, where there are gathers
+    struct picked {
+        detail::word_kind kind;
+        std::size_t operand;  // the pick, of kinds that have one
+    };
+    std::vector<picked> picks_;  // of each binder
+};
+
+}  // namespace ingot::runtime

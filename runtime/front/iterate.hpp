@@ -1,0 +1,14 @@
+// Statements that are done several times over, as iterate has them.
+#pragma once
+
+#include <ingot/core/iterate.hpp>
+
+#include "runtime/front/classify.hpp"
+
+namespace ingot::detail {
+
+/// assign_selected, of the whole repetition.
+void assign_repeated(const char* operation, const tree&, destination to, const layout& part, std::uint32_t own,
+                     const runtime::repetition&);
+
+}  // namespace ingot::detail

@@ -1,0 +1,121 @@
+// Whether one kernel may do several steps of a statement that is repeated, and what its key says of that. It may where
+// they are a stencil of two dimensions over the array that is stepped: the kernel has the rows of each step on the chip
+// (codegen/cuda/map/stencil_steps.cpp) and moves the bytes of one.
+#include <algorithm>
+#include <cstdlib>
+
+#include <ingot/core/operators.hpp>
+
+#include "runtime/front/classify.hpp"
+#include "runtime/front/overlap.hpp"
+
+namespace ingot::runtime {
+
+using detail::operand_kind;
+
+namespace {
+
+/// Operations of an element beyond which arithmetic takes as long as the memory does: nothing is won.
+constexpr std::uint32_t most_cost = 32;
+/// Of all steps together: rows that a thread has in registers, and columns on either side that neighbours compute too.
+constexpr int most_rows = 16, most_columns = 16;
+
+std::uint32_t cost_of(std::span<const detail::word> program) {
+    std::uint32_t cost = 0;
+    for (const detail::word w : program)
+        if (detail::kind_of_word(w) == detail::word_kind::map)
+            cost += detail::facts(static_cast<detail::op>(detail::code_of_word(w))).cost;
+    return cost;
+}
+
+}  // namespace
+
+void classifier::find_iteration(const statement& s, std::uint8_t kinds) {
+    if (!relations_.empty() && kinds == has_any && s.outputs.size() == 1) c_.steps = steps_together(s);
+}
+
+/// Sets `stepped_` and `beyond_` where it is more than 1.
+std::uint32_t classifier::steps_together(const statement& s) {
+    const output& o = s.outputs[0];
+    const detail::layout& whole = *s.repeated.whole;
+    const std::size_t raw = raw_extents_.size(), axes = c_.extents.size();
+    if (axes < 2 || whole.rank() != static_cast<int>(raw) || detail::size_of(o.type) > 8 ||
+        detail::kind_of(o.type) == detail::kind::complex || cost_of(s.program) > most_cost)
+        return 1;
+    struct reach {
+        int before = 0, behind = 0;
+    };
+    reach reaches[detail::max_rank] = {};
+    const index_t* const written = raw_strides_.data() + s.operands.size() * raw;
+    bool found = false;
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        const operand& in = s.operands[i];
+        if (in.kind == operand_kind::scalar) continue;
+        if (in.kind != operand_kind::array) return 1;
+        if (in.memory != s.repeated.stepped) {
+            if (share_bytes(*in.memory, **o.memory)) return 1;
+            continue;
+        }
+        // As far from the output as the array has elements around it, and related to all other views of it.
+        room_for_steps_.resize(raw);
+        const index_t* const strides = raw_strides_.data() + i * raw;
+        if (in.type != o.type || !std::equal(strides, strides + raw, written) ||
+            !find_steps(in.where->offset - o.where->offset, strides, room_for_steps_.data()))
+            return 1;
+        for (std::size_t a = 0; a < raw; ++a)
+            if (2 * std::abs(room_for_steps_[a]) > whole.shape()[a] - raw_extents_[a]) return 1;
+        if (!found) {
+            stepped_ = static_cast<std::uint16_t>(i);
+            beyond_.clear();
+            index_t left = o.where->offset - in.where->offset;
+            for (std::size_t a = 0; a < axes; ++a) {
+                beyond_.push_back(-room_for_steps_[static_cast<std::size_t>(axis_pool_[a])]);
+                left -= beyond_[a] * c_.strides_of(i)[a];
+            }
+            if (left != 0 || c_.strides_of(i)[axes - 1] != 1) return 1;
+            found = true;
+        } else if (const auto r = std::ranges::find(relations_, i, &view_pair::operand);
+                   r == relations_.end() ? in.where->offset != s.operands[stepped_].where->offset
+                                         : r->base != stepped_) {
+            return 1;
+        } else if (r != relations_.end()) {
+            // The kernel counts from the first view. Where an axis is short the distance from that may come out as
+            // other steps, of which some lie along a longer stride, than the two from the output do.
+            const std::int8_t* const from_first =
+                steps_.data() + (r - relations_.begin()) * static_cast<std::ptrdiff_t>(raw);
+            for (std::size_t a = 0; a < axes; ++a) {
+                const auto axis = static_cast<std::size_t>(axis_pool_[a]);
+                if (from_first[axis] != room_for_steps_[axis] + beyond_[a]) return 1;
+            }
+        }
+        for (std::size_t a = 0; a < axes; ++a) {
+            const int steps = room_for_steps_[static_cast<std::size_t>(axis_pool_[a])];
+            reaches[a].before = std::max(reaches[a].before, -steps);
+            reaches[a].behind = std::max(reaches[a].behind, steps);
+        }
+    }
+    if (!found) return 1;
+    int rows = 0, axes_down = 0;
+    for (std::size_t a = 0; a + 1 < axes; ++a) {
+        const int span = reaches[a].before + reaches[a].behind;
+        axes_down += span != 0;
+        rows = std::max(rows, span);
+    }
+    const int columns = reaches[axes - 1].before + reaches[axes - 1].behind;
+    if (rows + columns == 0 || axes_down > 1) return 1;
+    const int most = std::min(most_rows / (rows + 1), most_columns / std::max(columns, 1));
+    return std::clamp(s.repeated.steps, 1u, std::max(static_cast<std::uint32_t>(most), 1u));
+}
+
+void classifier::append_iteration() {
+    const auto axes = static_cast<std::uint32_t>(c_.extents.size());
+    c_.words.push_back(detail::section_head(detail::key_section::iteration, detail::relation_words(axes)));
+    c_.words.push_back(c_.steps | static_cast<std::uint32_t>(stepped_) << 16);
+    for (std::uint32_t a = 0; a < axes; ++a) {
+        if (a % detail::steps_per_word == 0) c_.words.push_back(0);
+        c_.words.back() |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(beyond_[a]))
+                           << 8 * (a % detail::steps_per_word);
+    }
+}
+
+}  // namespace ingot::runtime

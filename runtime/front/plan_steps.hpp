@@ -1,0 +1,45 @@
+// What the steps of a plan are run with: the memory of a statement, its extents and strides. Kernels are launched by
+// launch.cpp; library calls and fills are run here.
+#pragma once
+
+#include <span>
+
+#include "runtime/device/stream.hpp"
+#include "runtime/front/classify.hpp"
+#include "runtime/kernels/executable.hpp"
+
+namespace ingot::runtime {
+
+struct step_context {
+    const executable& e;
+    const classified& c;
+    const statement& s;
+    stream_state& stream;
+    std::uint32_t processors;
+    std::span<buffer_ref> temporaries;  // of a workspace nothing, but while it is in use
+
+    /// Bytes of a temporary that is no workspace.
+    std::size_t bytes_of(const codegen::temporary& t) const;
+    /// The first element of an operand, output or temporary.
+    std::byte* address_of(codegen::argument_kind memory, std::uint16_t index) const {
+        const auto at = [](const buffer& of, const detail::layout& where, dtype type) {
+            return static_cast<std::byte*>(of.data) + where.offset * static_cast<index_t>(detail::size_of(type));
+        };
+        switch (memory) {
+            case codegen::argument_kind::operand_pointer:
+                return at(*s.operands[index].memory, *s.operands[index].where, s.operands[index].type);
+            case codegen::argument_kind::output_pointer:
+                return at(**s.outputs[index].memory, *s.outputs[index].where, s.outputs[index].type);
+            default:
+                return static_cast<std::byte*>(temporaries[index]->data);
+        }
+    }
+};
+
+void run_library_call(const codegen::library_call&, const library_function&, const step_context&);
+void run_fill(const codegen::fill&, const step_context&);
+
+/// The product of the extents of these axes.
+std::uint64_t points_of(std::uint64_t axes, std::span<const index_t> extents);
+
+}  // namespace ingot::runtime

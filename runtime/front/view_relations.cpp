@@ -1,0 +1,222 @@
+// Views of one buffer that lie a few elements apart, as a stencil reads them, be it by shifts with borders (roll, pad),
+// and operands that are indices alone: what a key says beside its operands' own classes, where it is asked to.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "runtime/front/classify.hpp"
+
+namespace ingot::runtime {
+
+using detail::operand_kind;
+
+/// Whether a distance in elements is a few steps on the axes before collapse. From the longest stride to the shortest
+/// as many are taken as come nearest, so the rest is below half a stride.
+bool classifier::find_steps(index_t distance, const index_t* strides, std::int8_t* steps) {
+    const std::size_t raw = raw_extents_.size();
+    std::fill_n(steps, raw, std::int8_t{0});
+    index_t below = 0;  // the last axis' stride; 0 before the first
+    std::size_t at = raw;
+    while (true) {
+        // The axis of the next shorter stride; of equal ones the next behind it.
+        std::size_t next = raw;
+        for (std::size_t a = 0; a < raw; ++a) {
+            const index_t stride = std::abs(strides[a]);
+            if (stride == 0 || raw_extents_[a] == 1) continue;
+            if (at != raw && (stride > below || (stride == below && a <= at))) continue;
+            if (next == raw || stride > std::abs(strides[next])) next = a;
+        }
+        if (next == raw) return distance == 0;
+        if (at != raw && std::abs(static_cast<int>(steps[at])) > detail::most_outer_steps) return false;
+        at = next;
+        below = std::abs(strides[at]);
+        const index_t twice = 2 * std::abs(distance) + below;
+        const index_t nearest = (distance < 0) == (strides[at] < 0) ? twice / (2 * below) : -(twice / (2 * below));
+        if (std::abs(nearest) > detail::most_inner_steps) return false;
+        steps[at] = static_cast<std::int8_t>(nearest);
+        distance -= nearest * strides[at];
+    }
+}
+
+/// Whether all that binders do is to read a few elements further on, with the other end, the nearest element or a
+/// mirror beyond the ends. Sets `shifts_`, and `view_strides_` to those of a view that is not shifted.
+bool classifier::find_shifts(const statement& s, std::uint8_t kinds) {
+    using detail::word_kind;
+    if ((kinds & (has_reductions | has_scans | has_libraries)) != 0 || s.outputs[0].scattered) return false;
+    find_picks(s);
+    std::size_t binder = 0;
+    for (const detail::word w : s.program) {
+        const word_kind kind = detail::kind_of_word(w);
+        if (kind == word_kind::gather || kind == word_kind::scatter ||
+            (kind == word_kind::scalar && detail::code_of_word(w) != 0))
+            return false;
+        if (kind == word_kind::unravel &&
+            !find_shifts_of(s, binder++, static_cast<detail::place_rule>(detail::code_of_word(w))))
+            return false;
+    }
+    return !shifts_.empty() && place_shifted(s);
+}
+
+/// Of one binder: along each axis that it binds and something beneath moves along, its place is the index of one of the
+/// result's, of the same extent, and a few steps.
+bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::place_rule rule) {
+    const std::size_t raw = raw_extents_.size(), rank = c_.shape.size();
+    const std::size_t first = rank + static_cast<std::size_t>(binder_axes_[binder]);
+    const std::size_t pick = picks_[binder].operand;
+    const index_t* const place = raw_strides_.data() + pick * raw;
+    const index_t offset = s.operands[pick].where->offset;
+    const auto is_read_along = [&](std::size_t axis) {
+        for (std::size_t i = 0; i < s.operands.size(); ++i)
+            if (raw_strides_[i * raw + axis] != 0) return true;
+        return false;
+    };
+    if (std::any_of(place + rank, place + raw, [](index_t by) { return by != 0; })) return false;
+    std::ptrdiff_t unread = std::count_if(place, place + rank, [](index_t by) { return by != 0; });
+    index_t weight = 1;  // of the digit
+    for (std::size_t x = rank + static_cast<std::size_t>(binder_axes_[binder + 1]); x-- > first;) {
+        const index_t n = raw_extents_[x];
+        if (is_read_along(x)) {
+            const auto a = static_cast<std::size_t>(std::find(place, place + rank, weight) - place);
+            if (a == rank || raw_extents_[a] != n) return false;
+            index_t by = offset;
+            if (rule == detail::place_rule::digits) {
+                // Rounds before the axis take what is beyond its end.
+                const index_t rounds = x > first && !is_read_along(x - 1) ? raw_extents_[x - 1] : 1;
+                if (offset < 0) return false;
+                by = offset / weight % (n * rounds);
+                if (by + n > n * rounds) return false;
+                by %= n;
+                if (by > n / 2) by -= n;
+            }
+            // What a mirror shows beyond the other end is no shift's.
+            if (rule == detail::place_rule::reflect && std::abs(by) >= n) return false;
+            if (rule == detail::place_rule::symmetric && std::abs(by) > n) return false;
+            const bool inner = static_cast<std::size_t>(order_[rank - 1]) == a;
+            if (std::abs(by) > (inner ? detail::most_inner_steps : detail::most_outer_steps)) return false;
+            shifts_.push_back({static_cast<std::uint16_t>(pick), static_cast<std::uint16_t>(a),
+                               static_cast<std::uint16_t>(x), static_cast<std::int8_t>(by)});
+            --unread;
+        }
+        weight *= n;
+    }
+    return unread == 0;
+}
+
+/// A view moves along the result's axes in the place of those that its shifts bind.
+bool classifier::place_shifted(const statement& s) {
+    const std::size_t raw = raw_extents_.size();
+    view_strides_ = raw_strides_;
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        index_t* const strides = view_strides_.data() + i * raw;
+        for (const shift& h : shifts_) {
+            if (strides[h.bound] == 0) continue;
+            if (strides[h.axis] != 0 || s.operands[i].kind != operand_kind::array) return false;
+            strides[h.axis] = std::exchange(strides[h.bound], 0);
+        }
+    }
+    return true;
+}
+
+bool classifier::is_shifted(std::size_t axis) const {
+    return std::ranges::any_of(shifts_, [=](const shift& h) { return h.axis == axis || h.bound == axis; });
+}
+
+/// Sets `relations_`: of each array that is one to the first array it has one to.
+void classifier::find_relations(const statement& s) {
+    const std::size_t raw = raw_extents_.size();
+    const std::vector<index_t>& all = shifts_.empty() ? raw_strides_ : view_strides_;
+    steps_.clear();
+    bases_.clear();
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        const operand& o = s.operands[i];
+        if (o.kind != operand_kind::array || o.memory == nullptr) continue;
+        const index_t* const strides = all.data() + i * raw;
+        const std::size_t end = steps_.size();
+        steps_.resize(end + raw);
+        const auto base = std::ranges::find_if(bases_, [&](std::uint16_t b) {
+            const operand& other = s.operands[b];
+            return other.memory == o.memory && other.type == o.type &&
+                   std::equal(strides, strides + raw, all.data() + b * raw) &&
+                   find_steps(o.where->offset - other.where->offset, strides, steps_.data() + end);
+        });
+        const bool related =
+            base != bases_.end() && (!shifts_.empty() || s.operands[*base].where->offset != o.where->offset);
+        if (base == bases_.end()) bases_.push_back(static_cast<std::uint16_t>(i));
+        if (related)
+            relations_.push_back({static_cast<std::uint16_t>(i), *base});
+        else
+            steps_.resize(end);
+    }
+}
+
+/// An axis along which related views lie apart or are shifted stays an axis of the key.
+bool classifier::may_merge(std::size_t outer, std::size_t inner) const {
+    if (is_shifted(outer) || is_shifted(inner)) return false;
+    for (std::size_t r = 0; r < relations_.size(); ++r)
+        if (steps_[r * raw_extents_.size() + outer] != 0) return false;
+    return true;
+}
+
+/// After the operands' heads, which say which are the same view; of shifted ones, which move along other axes, each has
+/// a relation.
+void classifier::append_relations() {
+    const std::vector<int>& kept = axis_pool_;
+    const std::size_t raw = raw_extents_.size(), head = c_.words.size();
+    const auto is_first = [&](std::uint16_t i) { return std::ranges::find(distinct_, i) != distinct_.end(); };
+    const auto append = [&](std::uint16_t view, std::uint16_t base, auto steps_along) {
+        c_.words.push_back(view | static_cast<std::uint32_t>(base) << 16);
+        for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+            if (a % detail::steps_per_word == 0) c_.words.push_back(0);
+            const std::int8_t steps = steps_along(static_cast<std::size_t>(kept[a]));
+            c_.words.back() |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(steps))
+                               << 8 * (a % detail::steps_per_word);
+        }
+    };
+    const auto number_of = [&](std::uint16_t axis) {
+        return static_cast<std::int8_t>(std::ranges::find(kept, static_cast<int>(axis)) - kept.begin());
+    };
+    for (std::size_t r = 0; r < relations_.size(); ++r) {
+        const auto [view, base] = relations_[r];
+        if (shifts_.empty() && (!is_first(view) || !is_first(base))) continue;
+        if (c_.words.size() == head) {
+            c_.words.push_back(0);
+            if (!shifts_.empty())
+                for (const picked& p : picks_)
+                    append(static_cast<std::uint16_t>(p.operand), static_cast<std::uint16_t>(p.operand),
+                           [&](std::size_t axis) -> std::int8_t {
+                               for (const shift& h : shifts_)
+                                   if (h.pick == p.operand && (h.axis == axis || h.bound == axis))
+                                       return h.axis == axis ? h.steps
+                                                             : static_cast<std::int8_t>(1 + number_of(h.axis));
+                               return 0;
+                           });
+        }
+        append(view, base, [&](std::size_t axis) { return steps_[r * raw + axis]; });
+    }
+    if (c_.words.size() != head)
+        c_.words[head] = detail::section_head(detail::key_section::relations, c_.words.size() - head - 1);
+}
+
+/// Arrays of integers that are a gather's index as they stand.
+void classifier::find_indices(const statement& s) {
+    constexpr int no_operand = -1;
+    index_use_.assign(s.operands.size(), 0);
+    word_operands_.clear();
+    int next = 0;
+    std::size_t binders = 0;
+    for (std::size_t i = 0; i < s.program.size(); ++i) {
+        const detail::word w = s.program[i];
+        const detail::word_kind kind = detail::kind_of_word(w);
+        if (kind == detail::word_kind::gather && word_operands_.back() != no_operand)
+            index_use_[static_cast<std::size_t>(word_operands_.back())] =
+                static_cast<std::uint8_t>(1 + detail::code_of_word(w));
+        int value = kind == detail::word_kind::leaf ? next : no_operand;
+        if (changes_no_value(s, i, binders)) value = word_operands_.back();
+        word_operands_.resize(word_operands_.size() - static_cast<std::size_t>(detail::arity_of_word(w)));
+        word_operands_.push_back(value);
+        binders += detail::is_binder(kind);
+        next += detail::operands_of_word(w);
+    }
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,67 @@
+// packbits and unpackbits: sums of bits at their places, and shifts back.
+#include <ingot/core/bits.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ingot/core/error.hpp>
+#include <ingot/core/padding.hpp>
+#include <ingot/core/reductions.hpp>
+#include <ingot/core/reshape.hpp>
+
+namespace ingot::detail {
+
+namespace {
+
+/// e and its axis, or its elements in C order.
+template <class T>
+std::pair<lazy<T>, int> along(const char* operation, const lazy<T>& e, const axis_or_none& axis) {
+    if (axis.is_none()) return {lazy<T>(ravel(e)), 0};
+    return {e, checked_axis(operation, axis.axis(), e.ndim())};
+}
+
+/// How far each of eight bits is shifted.
+array<std::uint8_t> shifts(bit_order order, int axes_behind) {
+    array<std::uint8_t> by = order == bit_order::big ? array<std::uint8_t>{7, 6, 5, 4, 3, 2, 1, 0}
+                                                     : array<std::uint8_t>{0, 1, 2, 3, 4, 5, 6, 7};
+    std::vector<index_t> shape(static_cast<std::size_t>(axes_behind) + 1, 1);
+    shape[0] = 8;
+    return array<std::uint8_t>(reshape(by, shape));
+}
+
+/// With zeros behind along an axis, so that there are n.
+template <class T>
+lazy<T> lengthened(const char* operation, const lazy<T>& e, int axis, index_t n) {
+    const shape_like shape = e.shape();
+    std::vector<index_t> more(shape.begin(), shape.end());
+    more[static_cast<std::size_t>(axis)] = n - shape[axis];
+    if (n == shape[axis]) return e;
+    lazy_parts<T> parts{
+        e, lazy<T>(viewed_to_read(lazy<T>(scalar(T(0))), view_broadcast, operation, std::span<const index_t>(more)))};
+    return joined(operation, std::move(parts), axis);
+}
+
+}  // namespace
+
+lazy<std::uint8_t> packed_bits(const lazy<bool>& given, const axis_or_none& axis, bit_order order) {
+    const auto [e, at] = along("packbits", given, axis);
+    const index_t bytes = (e.shape()[at] + 7) / 8;
+    const lazy<std::uint8_t> bits(astype<std::uint8_t>(lengthened("packbits", e, at, 8 * bytes)));
+    const lazy<std::uint8_t> eights(unflatten(bits, at, {bytes, 8}));
+    return lazy<std::uint8_t>(astype<std::uint8_t>(sum(eights << shifts(order, eights.ndim() - at - 2), at + 1)));
+}
+
+lazy<std::uint8_t> unpacked_bits(const lazy<std::uint8_t>& given, const axis_or_none& axis,
+                                 std::optional<index_t> count, bit_order order) {
+    const auto [e, at] = along("unpackbits", given, axis);
+    const lazy<std::uint8_t> apart(expand_dims(e, at + 1) >> shifts(order, e.ndim() - at - 1));
+    const index_t there = 8 * e.shape()[at], wanted = count.value_or(there);
+    const lazy<std::uint8_t> bits(flatten(apart & scalar<std::uint8_t>(1), at, at + 1));
+    if (wanted < -there)
+        throw shape_error("[unpackbits] all but " + std::to_string(-wanted) + " of " + std::to_string(there) + " bits");
+    if (wanted > there) return lengthened("unpackbits", bits, at, wanted);
+    return sliced("unpackbits", bits, at, slice(0, wanted < 0 ? there + wanted : wanted));
+}
+
+}  // namespace ingot::detail

@@ -1,0 +1,14 @@
+// Indices with which nothing is read, because the result has no elements.
+#include <ingot/core/creation.hpp>
+#include <ingot/core/gather.hpp>
+
+namespace ingot::detail {
+
+void check_unread(const lazy<index_t>& indices, index_t extent) {
+    if (indices.size() == 0 || extent == 0) return;
+    const with_device there(indices.device());
+    // A gather of as many elements, which are one in memory; what it reads is dropped.
+    const array<bool> read(take<index_mode::check>(broadcast_to(zeros<bool>(1), extent), indices, 0));
+}
+
+}  // namespace ingot::detail

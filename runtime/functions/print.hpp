@@ -1,0 +1,13 @@
+// Texts of arrays for repr and for error messages.
+#pragma once
+
+#include <string>
+
+#include <ingot/core/dtype.hpp>
+
+namespace ingot::detail {
+
+/// An element alone, with all its digits.
+std::string text_of_element(const void* element, dtype type);
+
+}  // namespace ingot::detail

@@ -1,0 +1,280 @@
+#include <ingot/statistics/quantiles.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ingot/core/error.hpp>
+
+#include "runtime/device/graphs.hpp"
+#include "runtime/device/host_workers.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/device/transfer.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/sorting/sampled_filter.hpp"
+#include "runtime/sorting/sort_rows.hpp"
+
+namespace ingot::detail {
+
+namespace {
+
+/// Sorted values along their last axis, and how many of each row are numbers.
+template <class T>
+struct rows {
+    array<T> values;
+    array<double> numbers;  // with the last axis
+
+    rows(const array<T>& sorted, bool ignored) : values(sorted) {
+        if (ignored) {
+            numbers = sum(astype<double>(!isnan(values)), -1, keepdims);
+            return;
+        }
+        const shape_like all = values.shape();
+        std::vector<index_t> shape(all.values().begin(), all.values().end());
+        const auto length = static_cast<double>(std::exchange(shape.back(), 1));
+        numbers = full<double>(shape, length).to(values.device());
+    }
+    /// The value at these places, of which those outside are the first and the last.
+    template <class P>
+    array<T> at(const P& place) const {
+        const auto inside = astype<index_t>(clip(place, 0.0, maximum(numbers - 1, 0.0)));
+        return take_along_axis<index_mode::unchecked>(values, inside, -1)(ellipsis, 0);
+    }
+    /// NaN where it is to be.
+    template <class E>
+    array<T> result(const E& e, bool ignored) const {
+        constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+        if (ignored) return where(numbers(ellipsis, 0) == 0, nan, e);
+        return where(isnan(values(ellipsis, -1)), nan, e);
+    }
+};
+
+/// Of a shape without its last axis, where that has no element.
+template <class T>
+array<T> of_nothing(const array<T>& sorted) {
+    const shape_like all = sorted.shape();
+    const std::vector<index_t> shape(all.values().begin(), all.values().end() - 1);
+    return full(shape, std::numeric_limits<T>::quiet_NaN());
+}
+
+struct parameters {
+    double alpha, beta;
+};
+parameters parameters_of(quantile_method m) {
+    switch (m) {
+        case quantile_method::interpolated_inverted_cdf:
+            return {0, 1};
+        case quantile_method::hazen:
+            return {0.5, 0.5};
+        case quantile_method::weibull:
+            return {0, 0};
+        case quantile_method::median_unbiased:
+            return {1.0 / 3, 1.0 / 3};
+        case quantile_method::normal_unbiased:
+            return {3.0 / 8, 3.0 / 8};
+        default:
+            return {1, 1};
+    }
+}
+
+/// Where the quantile is among the numbers of each row: a place, whose fraction is the part of the way to the next.
+array<double> place_of(const array<double>& n, double q, quantile_method m) {
+    const with_math exactly(strict);  // a product that is not rounded is beside the whole number that NumPy's is
+    switch (m) {
+        case quantile_method::linear:
+            return (n - 1) * q;
+        case quantile_method::lower:
+            return floor((n - 1) * q);
+        case quantile_method::higher:
+            return ceil((n - 1) * q);
+        case quantile_method::nearest:
+            return rint((n - 1) * q);
+        case quantile_method::midpoint:
+            return 0.5 * (floor((n - 1) * q) + ceil((n - 1) * q));
+        case quantile_method::inverted_cdf:
+            return ceil(n * q - 1);
+        case quantile_method::averaged_inverted_cdf:
+            return where(n * q - 1 == floor(n * q - 1), n * q - 0.5, ceil(n * q - 1));
+        case quantile_method::closest_observation:
+            return rint(n * q) - 1;  // of halves the even one, counted from 1
+        default: {
+            const auto [alpha, beta] = parameters_of(m);
+            return n * q + (alpha + q * (1 - alpha - beta)) - 1;
+        }
+    }
+}
+
+/// Whether a method's places are whole: its quantile is an element.
+bool picks_an_element(quantile_method m) {
+    using enum quantile_method;
+    return m == lower || m == higher || m == nearest || m == inverted_cdf || m == closest_observation;
+}
+/// Whether its quantile is an element or the mean of two.
+bool is_mean_of_two(quantile_method m) {
+    return m == quantile_method::midpoint || m == quantile_method::averaged_inverted_cdf;
+}
+
+/// The places within two of n q, where every method's are: the first and that behind the last.
+struct places {
+    index_t from, to;
+};
+places places_about(index_t n, double q) {
+    const auto about = static_cast<index_t>(static_cast<double>(n) * q);
+    return {std::clamp(about - 2, index_t{0}, n - 1), std::min(about + 3, n)};
+}
+
+/// The elements at those places, and a NaN at the end.
+template <class T>
+void select_in_row(T* row, index_t n, std::span<const double> ascending) {
+    T* const end = row + n;
+    T* const found = std::find_if(row, end, [](T x) { return x != x; });
+    if (found != end) return std::swap(*found, end[-1]);  // whatever the rest, the quantiles are NaN
+    T* begin = row;
+    for (const double q : ascending) {
+        const auto [from, to] = places_about(n, q);
+        T* const first = std::max(begin, row + from);
+        T* const last = row + to;
+        if (first >= last) continue;
+        std::nth_element(begin, first, end);
+        std::partial_sort(first, last, end);
+        begin = last;
+    }
+}
+template <class T>
+void select_in_rows(void* rows, index_t length, index_t count, std::span<const double> ascending) {
+    runtime::run_on_workers(static_cast<std::size_t>(count), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            select_in_row(static_cast<T*>(rows) + static_cast<index_t>(i) * length, length, ascending);
+    });
+}
+
+}  // namespace
+
+bool worth_selecting(std::size_t quantiles, index_t length, index_t count, device_id device) {
+    constexpr std::size_t most = 8;
+    if (quantiles == 0 || quantiles > most) return false;
+    if (!device.is_cuda()) return length >= 1024;
+    return count * static_cast<index_t>(quantiles) <= static_cast<index_t>(most) &&
+           length >= runtime::limits_of_selection().least_length_of_quantiles;
+}
+
+void select_quantiles(const buffer_ref& rows, dtype type, index_t length, index_t count, std::span<const double> q) {
+    runtime::stream_state& stream = *runtime::context_on(rows->device).stream;
+    runtime::order_write(*rows, stream);
+    std::vector<double> ascending(q.begin(), q.end());
+    std::sort(ascending.begin(), ascending.end());
+    const auto select = [to = rows->data, type, length, count, ascending = std::move(ascending)] {
+        if (type == dtype::f4)
+            select_in_rows<float>(to, length, count, ascending);
+        else
+            select_in_rows<double>(to, length, count, ascending);
+    };
+    if (runtime::graph_capture* const capture = stream.capture.load(std::memory_order_relaxed))
+        capture->record(select);
+    else
+        select();
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const buffer_ref& to, dtype type,
+                             std::span<const double> q) {
+    using namespace runtime;
+    stream_state& stream = *context_on(from->device).stream;
+    if (stream.capture.load(std::memory_order_relaxed) != nullptr) return false;
+    const index_t length = where.shape()[where.rank() - 1], count = where.size() / length, room = length / 8;
+    const auto each = size_of(type);
+    const auto rows = static_cast<std::size_t>(count), all = rows * q.size();
+    const auto of_rows = [](std::size_t elements, std::size_t bytes) { return (elements * bytes + 255) / 256 * 256; };
+    const std::size_t counts_bytes = of_rows(all, sizeof(filter_counts)),
+                      aside_bytes = of_rows(rows * static_cast<std::size_t>(room), each);
+    stream.backend->bind_thread();
+    order_read(*from, stream);
+    order_write(*to, stream);
+    const buffer_ref scratch =
+        allocate_buffer(counts_bytes + q.size() * aside_bytes + filter_scratch(count, type), stream.device, stream);
+    order_write(*scratch, stream);
+    std::byte* const begin = static_cast<std::byte*>(scratch->data);
+    std::byte* const aside = begin + counts_bytes;
+    const std::byte* const given =
+        static_cast<const std::byte*>(from->data) + where.offset * static_cast<index_t>(each);
+    stream.backend->fill(begin, 0, counts_bytes, stream.native);
+    for (std::size_t i = 0; i < q.size(); ++i)
+        set_quantile_aside({given, count, length, type, aside + i * aside_bytes, room, nullptr,
+                            reinterpret_cast<filter_counts*>(begin) + i * rows, aside + q.size() * aside_bytes},
+                           q[i], stream);
+    std::vector<filter_counts> counts(all);
+    copy_to_host(*scratch, 0, all * sizeof(filter_counts), counts.data(), stream);
+    for (std::size_t i = 0; i < all; ++i) {
+        const filter_counts& c = counts[i];
+        const places wanted = places_about(length, q[i / rows]);
+        if (c.nans == 0 &&
+            (c.aside > static_cast<std::uint64_t>(room) || c.below > static_cast<std::uint64_t>(wanted.from) ||
+             c.below + c.aside < static_cast<std::uint64_t>(wanted.to)))
+            return false;
+    }
+    const auto at = [&](std::size_t row, index_t place) {
+        return static_cast<std::byte*>(to->data) +
+               (static_cast<index_t>(row) * length + place) * static_cast<index_t>(each);
+    };
+    // All bits set are a NaN.
+    for (std::size_t row = 0; row < rows; ++row)
+        stream.backend->fill(at(row, length - 1), counts[row].nans != 0 ? 0xff : 0, each, stream.native);
+    for (std::size_t i = 0; i < all; ++i) {
+        const std::size_t row = i % rows;
+        if (counts[i].nans != 0) continue;
+        std::byte* const between = aside + i / rows * aside_bytes + row * static_cast<std::size_t>(room) * each;
+        sort_on_gpu({between, between, 1, static_cast<index_t>(counts[i].aside), room, room}, type, false, stream);
+        const places wanted = places_about(length, q[i / rows]);
+        const auto first = static_cast<std::size_t>(wanted.from) - counts[i].below;
+        stream.backend->copy(at(row, wanted.from), between + first * each,
+                             static_cast<std::size_t>(wanted.to - wanted.from) * each, copy_direction::within,
+                             stream.native);
+    }
+    return true;
+}
+
+#else
+
+bool select_quantiles_on_gpu(const buffer_ref&, const layout&, const buffer_ref&, dtype, std::span<const double>) {
+    return false;
+}
+
+#endif
+
+double checked_quantile(const char* operation, double q, double whole) {
+    if (q >= 0 && q <= whole) return q / whole;
+    throw error("[" + std::string(operation) + "] " + std::to_string(q) + " is not between 0 and " +
+                std::to_string(static_cast<int>(whole)));
+}
+
+template <class T>
+array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method method, bool ignored) {
+    if (sorted.shape().values().back() == 0) return of_nothing(sorted);
+    const rows<T> r(sorted, ignored);
+    const array<double> place = place_of(r.numbers, q, method);
+    if (picks_an_element(method)) return r.result(r.at(place), ignored);
+    const array<double> low = astype<double>(r.at(floor(place))), high = astype<double>(r.at(floor(place) + 1));
+    const auto part = (place - floor(place))(ellipsis, 0);
+    // From the nearer of the two, so that neither end is missed.
+    const auto between = where(part >= 0.5, high - (high - low) * (1 - part), low + (high - low) * part);
+    return r.result(astype<T>(where(part == 0 && is_mean_of_two(method), low, between)), ignored);
+}
+
+template <class T>
+array<T> median_of_sorted(const array<T>& sorted, bool ignored) {
+    if (sorted.shape().values().back() == 0) return of_nothing(sorted);
+    const rows<T> r(sorted, ignored);
+    const array<T> low = r.at(floor((r.numbers - 1) / 2)), high = r.at(floor(r.numbers / 2));
+    return r.result(where(low == high, low, (low + high) / 2), ignored);
+}
+
+template INGOT_API array<float> quantile_of_sorted(const array<float>&, double, quantile_method, bool);
+template INGOT_API array<double> quantile_of_sorted(const array<double>&, double, quantile_method, bool);
+template INGOT_API array<float> median_of_sorted(const array<float>&, bool);
+template INGOT_API array<double> median_of_sorted(const array<double>&, bool);
+
+}  // namespace ingot::detail

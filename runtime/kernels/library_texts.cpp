@@ -1,0 +1,232 @@
+#include "runtime/kernels/library_texts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/kernels/elements.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+namespace texts {
+
+using std::fmod;
+using int32 = std::int32_t;
+using int64 = std::int64_t;
+
+/// A raw parameter, as a kernel has it.
+template <class T>
+struct raw {
+    const T* data;
+    int64 count;
+    const T& operator[](int64 i) const { return data[i]; }
+    int64 size() const { return count; }
+};
+
+#define INGOT_TEXT(name, parameters, ...) INGOT_TEXT_OF(name, parameters, __VA_ARGS__)
+#define INGOT_TEXT_OF(name, parameters, ...)               \
+    constexpr std::string_view name##_text = #__VA_ARGS__; \
+    template <class T>                                     \
+    void name parameters {                                 \
+        __VA_ARGS__                                        \
+    }
+
+// Counts the first elements of a sorted array by halving what is left to search, without a branch: the number of steps
+// depends on the array alone. `goes_on`: whether an element x is one of them. NaN comes last.
+#define INGOT_COUNT_WHILE(goes_on)       \
+    int64 n = a.size();                  \
+    for (; n > 1; n -= n >> 1) {         \
+        const T x = a[k + (n >> 1) - 1]; \
+        k += (goes_on) ? n >> 1 : 0;     \
+    }                                    \
+    if (n == 1) {                        \
+        const T x = a[k];                \
+        k += (goes_on);                  \
+    }
+// clang-format off
+INGOT_TEXT(search_up_left, (T v, raw<T> a, int64& k),
+           k = 0; if (v == v) { INGOT_COUNT_WHILE(x < v) } else { INGOT_COUNT_WHILE(x == x) })
+INGOT_TEXT(search_up_right, (T v, raw<T> a, int64& k),
+           k = 0; if (v == v) { INGOT_COUNT_WHILE(x <= v) } else { k = a.size(); })
+INGOT_TEXT(search_down_left, (T v, raw<T> a, int64& k),
+           k = 0; if (v == v) { INGOT_COUNT_WHILE(!(x < v)) } else { INGOT_COUNT_WHILE(x != x) })
+INGOT_TEXT(search_down_right, (T v, raw<T> a, int64& k),
+           k = 0; if (v == v) { INGOT_COUNT_WHILE(!(x <= v)) })
+
+// k: how many edges are not behind x, less one. The last edge belongs to the last bin; of several that equal it the last
+// but one counts. NaN comes last.
+INGOT_TEXT(bin, (T x, raw<T> edges, int64& k),
+    const int64 n = edges.size() - 1;
+    int64 m = n + 1;
+    k = -1;
+    for (; m > 1; m -= m >> 1) k += edges[k + (m >> 1)] <= x ? m >> 1 : 0;
+    if (m == 1 && edges[k + 1] <= x) ++k;
+    if (x != x) k = n;
+    if (k == n) k = n > 0 && (edges[n] == x || (x != x && edges[n] != edges[n])) ? n - 1 : -1;)
+
+// Near an edge the place is NumPy's, by its division. What is out of range by a bin or more, and what is no number, is
+// as if an edge were near.
+INGOT_TEXT(uniform_bin, (T x, raw<T> edges, int32 n, T first, T last, T per_width, T rounding, int32& k),
+    const T place = (x - first) * per_width;
+    k = place >= 0 && place < (T)n ? (int32)place : -1;
+    const T behind = place - (T)k;
+    if (!(behind > rounding && behind < (T)1 - rounding)) {
+        k = -1;
+        if (x >= first && x <= last) {
+            k = (int32)((x - first) / (last - first) * (T)n);
+            k = k >= n ? n - 1 : k < 0 ? 0 : k;
+            if (x < edges[k]) --k;
+            if (k + 1 < n && x >= edges[k + 1]) ++k;
+        }
+    })
+
+// j: the last point that is not behind x. Of infinities a slope may say nothing: then the other side does.
+INGOT_TEXT(interp, (double x, raw<double> xp, raw<double> fp, int given, double left, double right, double period,
+                    double& y),
+    const int64 n = xp.size();
+    double at = x;
+    if (period != 0) {
+        at = fmod(x, period);
+        if (at < 0) at += period;
+    }
+    int64 j = 0;
+    for (int64 m = n; m > 1;) {
+        const int64 half = m >> 1;
+        j += xp[j + half] <= at ? half : 0;
+        m -= half;
+    }
+    if (at != at && n > 1) {
+        y = at;
+    } else if (at < xp[0]) {
+        y = given & 1 ? left : fp[0];
+    } else if (at > xp[n - 1]) {
+        y = given & 2 ? right : fp[n - 1];
+    } else if (j == n - 1 || xp[j] == at) {
+        y = fp[j];
+    } else {
+        const double slope = (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j]);
+        y = slope * (at - xp[j]) + fp[j];
+        if (y != y) y = slope * (at - xp[j + 1]) + fp[j + 1];
+        if (y != y && fp[j] == fp[j + 1]) y = fp[j];
+    })
+// clang-format on
+#undef INGOT_COUNT_WHILE
+#undef INGOT_TEXT_OF
+#undef INGOT_TEXT
+
+}  // namespace texts
+
+/// The text of one line, a statement a line. Lines behind the first are indented as the printed function is.
+std::string in_lines(std::string_view text) {
+    std::string out;
+    int depth = 2, parentheses = 0;
+    const auto end_line = [&] {
+        out += '\n';
+        out.append(static_cast<std::size_t>(4 * depth), ' ');
+    };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == ' ' && out.ends_with(' ') && (i == 0 || text[i - 1] != ' ')) continue;  // behind an indentation
+        parentheses += c == '(' ? 1 : c == ')' ? -1 : 0;
+        if (c == '}' && out.ends_with("    ")) out.resize(out.size() - 4);
+        depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+        out += c;
+        const bool goes_on = text.substr(i + 1).starts_with(" else");
+        if (parentheses == 0 && (c == ';' || c == '{' || (c == '}' && !goes_on)) && i + 1 < text.size()) end_line();
+    }
+    return out;
+}
+
+/// A parameter's value for element i: numbers have one for each, a raw array is one.
+template <class P>
+struct argument {
+    static P at(const text_block& b, std::size_t parameter, std::size_t i) {
+        return static_cast<const P*>(b.values[parameter])[i];
+    }
+};
+template <class T>
+struct argument<texts::raw<T>> {
+    static texts::raw<T> at(const text_block& b, std::size_t parameter, std::size_t) {
+        return {static_cast<const T*>(b.values[parameter]), b.counts[parameter]};
+    }
+};
+
+template <class R, class... P>
+struct parameters_of {
+    template <std::size_t... at>
+    static void compute(const text_block& b, void (*f)(P..., R&), std::index_sequence<at...>) {
+        for (std::size_t i = 0; i < b.count; ++i) f(argument<P>::at(b, at, i)..., static_cast<R*>(b.to)[i]);
+    }
+    static void compute(const text_block& b, void (*f)(P..., R&)) { compute(b, f, std::index_sequence_for<P...>()); }
+};
+
+using texts::int32, texts::int64, texts::raw;
+
+template <class T, void (*text)(T, raw<T>, int64&)>
+void place_among(const text_block& b) {
+    parameters_of<int64, T, raw<T>>::compute(b, text);
+}
+template <class T>
+void place_among_uniform(const text_block& b) {
+    parameters_of<int32, T, raw<T>, int32, T, T, T, T>::compute(b, texts::uniform_bin<T>);
+}
+void interpolate(const text_block& b) {
+    parameters_of<double, double, raw<double>, raw<double>, int, double, double, double>::compute(
+        b, texts::interp<double>);
+}
+
+template <class T>
+text_function function_in(library_text which) {
+    switch (which) {
+        case library_text::search_up_left:
+            return place_among<T, texts::search_up_left<T>>;
+        case library_text::search_up_right:
+            return place_among<T, texts::search_up_right<T>>;
+        case library_text::search_down_left:
+            return place_among<T, texts::search_down_left<T>>;
+        case library_text::search_down_right:
+            return place_among<T, texts::search_down_right<T>>;
+        case library_text::bin:
+            return place_among<T, texts::bin<T>>;
+        case library_text::uniform_bin:
+            if constexpr (std::is_floating_point_v<T>) return place_among_uniform<T>;
+            return nullptr;  // no other is asked for: bins' edges are floats
+        case library_text::interp:
+            return interpolate;
+    }
+    return nullptr;
+}
+
+constexpr std::string_view text_of(library_text which) {
+    constexpr std::string_view all[] = {texts::search_up_left_text,
+                                        texts::search_up_right_text,
+                                        texts::search_down_left_text,
+                                        texts::search_down_right_text,
+                                        texts::bin_text,
+                                        texts::uniform_bin_text,
+                                        texts::interp_text};
+    return all[static_cast<std::size_t>(which)];
+}
+
+}  // namespace
+
+std::string statements_of(library_text which) { return in_lines(text_of(which)); }
+
+text_function function_of(const codegen::user_text& t) {
+    if (t.reduces() || t.outputs.size() != 1) return nullptr;
+    for (std::size_t k = 0; k <= static_cast<std::size_t>(library_text::interp); ++k) {
+        const auto which = static_cast<library_text>(k);
+        if (t.parts[0] != statements_of(which)) continue;
+        text_function found = nullptr;
+        interpreter::with_type(t.types.empty() ? dtype::f8 : t.types[0].second,
+                               [&](auto zero) { found = function_in<decltype(zero)>(which); });
+        return found;
+    }
+    return nullptr;
+}
+
+}  // namespace ingot::runtime

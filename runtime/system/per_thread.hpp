@@ -1,0 +1,69 @@
+// An object for each thread: made when the thread first wants it, its own while it lives, and handed to a later thread
+// when it has ended. None is ever destroyed, so that destructors of the user's static and thread_local objects find
+// theirs, however late they run. To a thread that has one, it costs the load of a pointer and a comparison with null.
+#pragma once
+
+#include <atomic>
+
+#include "runtime/system/thread_exit.hpp"
+
+namespace ingot::runtime {
+
+/// Where T has a function `leave() noexcept`, a thread that has ended calls it before it hands the object on.
+template <class T>
+class per_thread {
+public:
+    /// The calling thread's.
+    static T& own() {
+        if (T* const known = own_) [[likely]]
+            return *known;
+        return enter();
+    }
+    /// Null before the thread's first call of `own`.
+    static T* own_if_any() noexcept { return own_; }
+    /// Calls f(object) for the objects of all threads, and for those that none has at present.
+    template <class F>
+    static void for_each(F&& f) {
+        for (room* r = all_.load(std::memory_order_acquire); r != nullptr; r = r->next) f(r->value);
+    }
+
+private:
+    struct room {
+        T value{};
+        thread_exit_hook at_exit{nullptr};
+        std::atomic<bool> owned{true};
+        room* next = nullptr;
+    };
+
+    [[gnu::noinline]] static T& enter() {
+        room& r = adopt_or_make();
+        room_ = &r;
+        own_ = &r.value;
+        r.at_exit.run = leave;
+        at_thread_exit(r.at_exit);
+        return r.value;
+    }
+    static room& adopt_or_make() {
+        for (room* r = all_.load(std::memory_order_acquire); r != nullptr; r = r->next) {
+            bool owned = false;
+            if (r->owned.compare_exchange_strong(owned, true, std::memory_order_acquire)) return *r;
+        }
+        auto* const made = new room;
+        made->next = all_.load(std::memory_order_relaxed);
+        while (!all_.compare_exchange_weak(made->next, made, std::memory_order_release, std::memory_order_relaxed))
+            continue;
+        return *made;
+    }
+    static void leave(thread_exit_hook&) noexcept {
+        room& r = *room_;
+        own_ = nullptr;
+        if constexpr (requires(T& value) { value.leave(); }) r.value.leave();
+        r.owned.store(false, std::memory_order_release);
+    }
+
+    static inline constinit thread_local T* own_ = nullptr;
+    static inline constinit thread_local room* room_ = nullptr;  // that of own_
+    static inline constinit std::atomic<room*> all_{nullptr};
+};
+
+}  // namespace ingot::runtime

@@ -1,0 +1,528 @@
+// Splicing run-time trees, and evaluating what has to be an array before a statement can run.
+#include "runtime/trees/lazy.hpp"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include <ingot/core/error.hpp>
+
+#include "runtime/front/evaluate.hpp"
+
+namespace ingot::runtime {
+
+using detail::index_t;
+using detail::operand_kind;
+using detail::word;
+using detail::word_kind;
+
+namespace {
+
+const tree_node& tree_of(const operand& o) { return *static_cast<const tree_node*>(o.tree); }
+
+/// The value of word number `earlier` again; `like` has its dtype.
+word reference_to(std::uint32_t earlier, word like) {
+    if (earlier >= detail::most_codes)
+        throw error("[evaluate] a statement of more than " + std::to_string(detail::most_codes) +
+                    " nodes; a part that is evaluated first, eval(part), is one");
+    return detail::make_word(word_kind::reference, detail::dtype_of_word(like), earlier);
+}
+
+/// Appends the sources of the kept leaves in the piece that ends in `root`, each once a call.
+void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
+    auto& [met, open] = tree_walk::begin();
+    open.push_back({&root, 0});
+    while (!open.empty()) {
+        const tree_node& n = *open.back().node;
+        open.pop_back();
+        if (may_be_shared(n) && met.insert(&n, 0, 0) != node_table::absent) continue;
+        if (tree_node* source = kept_below(n))
+            if (met.insert(source, 1, 0) == node_table::absent) found.push_back(source);
+        for (int i = arity_of(n); i-- > 0;) open.push_back({arguments_of(n)[i], 0});
+    }
+}
+
+/// Writes trees as program words. A thread has one at a time, and the next takes over its memory.
+class splicer {
+public:
+    splicer(spliced& out, const kept_results& results)
+        : out_(out),
+          results_(results),
+          written_(per_thread<memory>::own().written),
+          open_(per_thread<memory>::own().open) {
+        out_.clear();
+        written_.clear();
+        open_.clear();
+    }
+
+    /// A context is a list of axes that nodes are computed over; equal nodes in one context are equal values.
+    std::uint32_t new_context() noexcept { return ++contexts_; }
+
+    void write(const tree_node& root, std::uint32_t context) {
+        open_.push_back({&root, context, 0});
+        while (!open_.empty()) {
+            frame& f = open_.back();
+            const tree_node& n = *f.node;
+            const int arity = arity_of(n);
+            const bool shared = arity > 0 && may_be_shared(n);
+            if (shared && f.next == 0) {
+                const std::uint32_t earlier = written_.at(&n, f.context);
+                if (earlier != node_table::absent) {
+                    out_.program.push_back(reference_to(earlier, n.code));
+                    open_.pop_back();
+                    continue;
+                }
+                if (const buffer* known = results_.find_if_there(n)) {
+                    write_result(n, *known);
+                    open_.pop_back();
+                    continue;
+                }
+            }
+            if (f.next < arity) {
+                const int i = f.next++;
+                const bool inner = detail::binds_value(kind_of(n), i);
+                open_.push_back({arguments_of(n)[i], inner ? new_context() : f.context, 0});
+                continue;
+            }
+            if (shared) written_.insert(&n, f.context, static_cast<std::uint32_t>(out_.program.size()));
+            write_word(n);
+            open_.pop_back();
+        }
+    }
+
+private:
+    struct frame {
+        const tree_node* node;
+        std::uint32_t context;
+        int next;
+    };
+
+    /// Reads what a piece made of this node before, as a view of it does: it is not made again beside that.
+    void write_result(const tree_node& n, const buffer& result) {
+        const dtype type = detail::dtype_of_word(n.code);
+        out_.program.push_back(detail::make_word(word_kind::leaf, type));
+        operand& o = out_.operands.emplace_back();
+        o.kind = operand_kind::array;
+        o.type = type;
+        o.device = n.device;
+        o.where = &out_.layouts.emplace_back(detail::contiguous_layout(n.extents().span()));
+        o.memory = &result;
+    }
+
+    void write_word(const tree_node& n) {
+        out_.program.push_back(n.code);
+        if (detail::is_binder(kind_of(n))) out_.attributes.push_back(n.bound);
+        if (detail::operands_of_word(n.code) == 0) return;
+        operand& o = out_.operands.emplace_back();
+        switch (kind_of(n)) {
+            case word_kind::scalar:
+                if (is_whole_array(n)) {
+                    write_placed(n, operand_kind::raw, o);
+                    break;
+                }
+                [[fallthrough]];
+            case word_kind::text: {
+                const auto& s = static_cast<const number&>(n);
+                o.kind = kind_of(n) == word_kind::scalar ? operand_kind::scalar : operand_kind::text;
+                o.type = s.type;
+                o.exponent = s.exponent;
+                std::copy_n(s.value.bits, 2, o.bits);
+                o.serial = s.value.serial;
+                break;
+            }
+            case word_kind::leaf:
+            case word_kind::generator:
+                write_placed(n, kind_of(n) == word_kind::leaf ? operand_kind::array : operand_kind::generator, o);
+                break;
+            default:
+                o.kind = operand_kind::pick;
+                o.type = dtype::i8;
+                o.where = &static_cast<const picking_branch&>(n).pick;
+        }
+    }
+
+    void write_placed(const tree_node& n, operand_kind kind, operand& o) {
+        const auto& l = static_cast<const placed&>(n);
+        o.kind = kind;
+        o.type = detail::dtype_of_word(n.code);
+        o.device = n.device;
+        o.where = &l.where;
+        o.memory = l.kept ? results_.find(*l.kept) : l.memory.get();
+        std::copy_n(l.bits, 2, o.bits);
+        o.serial = l.last;
+    }
+
+    struct memory {
+        node_table written;
+        std::vector<frame> open;
+    };
+    spliced& out_;
+    const kept_results& results_;
+    node_table& written_;
+    std::vector<frame>& open_;
+    std::uint32_t contexts_ = 0;
+};
+
+detail::layout without_leading(const detail::layout& l, int axes) {
+    detail::layout rest(l.rank() - axes);
+    rest.offset = l.offset;
+    std::copy_n(l.shape() + axes, rest.rank(), rest.shape());
+    std::copy_n(l.strides() + axes, rest.rank(), rest.strides());
+    return rest;
+}
+
+bool finds_digits(word code) { return detail::code_of_word(code) == static_cast<word>(detail::place_rule::digits); }
+
+/// Whether a reduction or scan is among the words from there on.
+bool has_other_binders(const spliced& words, std::size_t program, std::size_t attribute) {
+    for (std::size_t w = program; w < words.program.size(); ++w) {
+        const word_kind kind = detail::kind_of_word(words.program[w]);
+        if (!detail::is_binder(kind)) continue;
+        if (words.attributes[attribute++] != 0 && kind != word_kind::unravel && kind != word_kind::gather) return true;
+    }
+    return false;
+}
+
+/// Whether a value moves along one of its first `lead` axes; `operands` are those from its first one on.
+bool moves_along_leading(std::span<const operand> operands, int lead) {
+    for (const operand& o : operands)
+        for (int j = 0; has_axes(o) && j < lead; ++j)
+            if (o.where->strides()[j] != 0 && o.where->shape()[j] != 1) return true;
+    return false;
+}
+
+struct context_lists {
+    std::vector<std::uint32_t> contexts, open;
+};
+
+/// The context of each word of a program; its outputs have one in common, but those of several shapes each its own.
+/// Stands until the thread's next call.
+std::span<const std::uint32_t> contexts_of(std::span<const word> program, bool several, splicer& s) {
+    const std::uint32_t outermost = s.new_context();
+    auto& [contexts, open] = per_thread<context_lists>::own();
+    contexts.resize(program.size());
+    open.clear();
+    for (std::size_t w = program.size(); w-- > 0;) {
+        if (open.empty()) open.push_back(several ? s.new_context() : outermost);
+        const std::uint32_t here = contexts[w] = open.back();
+        open.pop_back();
+        for (int i = 0; i < detail::arity_of_word(program[w]); ++i)
+            open.push_back(detail::binds_value(detail::kind_of_word(program[w]), i) ? s.new_context() : here);
+    }
+    return contexts;
+}
+
+}  // namespace
+
+bool binds_many_axes(const statement& s) {
+    if (s.is_piece) return false;
+    std::size_t axes = 0;
+    for (const word bound : s.attributes) axes += bound;
+    for (const operand& o : s.operands)
+        if (o.kind == operand_kind::lazy) axes += tree_of(o).bound_axes;
+    return axes > static_cast<std::size_t>(piece_axes) && std::ranges::none_of(s.program, [](word w) {
+               const word_kind kind = detail::kind_of_word(w);
+               return kind == word_kind::scatter || kind == word_kind::reference;
+           });
+}
+
+std::vector<piece> pieces_of(const statement& s) {
+    // Depth first, with a stack of its own.
+    struct frame {
+        piece open;
+        std::size_t next = 0;
+    };
+    std::vector<piece> order;
+    std::vector<frame> stack(1);
+    for (const operand& o : s.operands)
+        if (o.kind == operand_kind::lazy) find_kept(tree_of(o), stack[0].open.reads);
+    node_table met;
+    while (!stack.empty()) {
+        frame& f = stack.back();
+        if (f.next == f.open.reads.size()) {
+            order.push_back(std::move(f.open));
+            stack.pop_back();
+        } else if (tree_node* below = f.open.reads[f.next++]; met.insert(below, 0, 0) == node_table::absent) {
+            stack.push_back({{below, {}}});
+            find_kept(*below, stack.back().open.reads);
+        }
+    }
+    return order;
+}
+
+void splice(spliced& out, const tree_node& root, const kept_results& results) { splicer(out, results).write(root, 0); }
+
+void splice(spliced& out, const statement& s, const kept_results& results) {
+    splicer writer(out, results);
+    const std::span<const std::uint32_t> contexts = contexts_of(s.program, !s.shapes.empty(), writer);
+    std::size_t next_operand = 0, next_attribute = 0;
+    for (std::size_t w = 0; w < s.program.size(); ++w) {
+        const word code = s.program[w];
+        if (detail::kind_of_word(code) == word_kind::lazy) {
+            writer.write(tree_of(s.operands[next_operand++]), contexts[w]);
+            continue;
+        }
+        out.program.push_back(code);
+        if (detail::operands_of_word(code)) out.operands.push_back(s.operands[next_operand++]);
+        if (detail::is_binder(detail::kind_of_word(code))) out.attributes.push_back(s.attributes[next_attribute++]);
+    }
+}
+
+/// The arrays of the pieces, each for as long as a piece to come reads it. Pieces of equal structure are one.
+class flat_statement::store final : public kept_results {
+public:
+    const buffer* find(const tree_node& source) const override { return entries_.at(source.hash).memory.get(); }
+    const buffer* find_if_there(const tree_node& n) const override {
+        if (entries_.empty()) return nullptr;
+        const auto e = entries_.find(n.hash);
+        return e == entries_.end() ? nullptr : e->second.memory.get();
+    }
+    void expect_use(const tree_node& source) { ++entries_[source.hash].uses; }
+    void use(const tree_node& source) {
+        const auto e = entries_.find(source.hash);
+        if (--e->second.uses == 0) entries_.erase(e);
+    }
+    void clear() noexcept { entries_.clear(); }
+    /// Null where it was stored already.
+    buffer_ref* memory_for(const tree_node& source) {
+        entry& e = entries_.at(source.hash);
+        return e.memory ? nullptr : &e.memory;
+    }
+
+private:
+    struct entry {
+        buffer_ref memory;
+        std::uint32_t uses = 0;
+    };
+    struct low_half {
+        std::size_t operator()(const detail::tree_hash& h) const noexcept { return h.low; }
+    };
+    std::unordered_map<detail::tree_hash, entry, low_half> entries_;
+};
+
+struct flat_statement::workspace {
+    std::vector<tree_ref> roots;  // of the outputs, where the statement itself is cut as trees are
+    store pieces;
+    spliced words;
+    std::vector<buffer_ref> reshaped;
+    std::deque<detail::layout> places;
+};
+
+namespace {
+
+struct kept_sources {
+    std::vector<tree_node*> found;
+};
+
+/// Whether a statement's trees have kept leaves, so that other pieces are to be evaluated before it.
+bool has_pieces_below(const statement& s) {
+    std::vector<tree_node*>& found = per_thread<kept_sources>::own().found;
+    found.clear();
+    for (const operand& o : s.operands)
+        if (o.kind == operand_kind::lazy) find_kept(tree_of(o), found);
+    return !found.empty();
+}
+
+/// Where the program of each output's value begins.
+std::vector<std::size_t> beginnings_of(std::span<const word> program, std::size_t outputs) {
+    std::vector<std::size_t> first(outputs);
+    for (std::size_t w = program.size(); outputs-- > 0; first[outputs] = w)
+        for (int open = 1; open > 0;) open += detail::arity_of_word(program[--w]) - 1;
+    return first;
+}
+
+}  // namespace
+
+auto flat_statement::take_workspace() -> std::unique_ptr<workspace, give_back> {
+    // More than one where what a piece is made of is no flat statement itself.
+    auto& spare = per_thread<std::vector<std::unique_ptr<workspace>>>::own();
+    if (spare.empty()) {
+        spare.reserve(spare.capacity() + 1);  // so that giving it back does not fail
+        return std::unique_ptr<workspace, give_back>(new workspace);
+    }
+    std::unique_ptr<workspace, give_back> own(spare.back().release());
+    spare.pop_back();
+    return own;
+}
+
+void flat_statement::give_back::operator()(workspace* w) const noexcept {
+    w->roots.clear();
+    w->pieces.clear();
+    w->words.clear();
+    w->reshaped.clear();
+    w->places.clear();
+    per_thread<std::vector<std::unique_ptr<workspace>>>::own().emplace_back(w);
+}
+
+flat_statement::flat_statement(const statement& s, statement_function evaluate)
+    : evaluate_(std::move(evaluate)),
+      own_(take_workspace()),
+      pieces_(own_->pieces),
+      words_(own_->words),
+      reshaped_(own_->reshaped),
+      places_(own_->places),
+      outputs_(s.outputs),
+      shapes_(s.shapes) {
+    if (binds_many_axes(s))
+        splice_as_trees(s);
+    else
+        splice_with_pieces(s);
+    if (has_digits_beside_binders(get())) evaluate_reshaped();
+    if (!is_flat(get())) narrow_scans(words_, places_);
+}
+
+void flat_statement::splice_with_pieces(const statement& s) {
+    if (has_pieces_below(s)) evaluate_pieces(s);
+    splice(words_, s, pieces_);
+}
+
+void flat_statement::splice_as_trees(const statement& s) {
+    std::vector<word> program;
+    std::vector<operand> operands;
+    std::size_t operand_at = 0, attribute_at = 0;
+    const std::vector<std::size_t> first = beginnings_of(s.program, s.outputs.size());
+    for (std::size_t o = 0; o < first.size(); ++o) {
+        const std::size_t end = o + 1 < first.size() ? first[o + 1] : s.program.size();
+        const std::span<const word> own = s.program.subspan(first[o], end - first[o]);
+        std::size_t own_operands = 0, own_attributes = 0;
+        for (const word w : own) {
+            own_operands += static_cast<std::size_t>(detail::operands_of_word(w));
+            own_attributes += detail::is_binder(detail::kind_of_word(w)) ? 1 : 0;
+        }
+        tree_ref root = detail::make_tree(own, s.operands.subspan(operand_at, own_operands),
+                                          s.attributes.subspan(attribute_at, own_attributes));
+        operand_at += own_operands, attribute_at += own_attributes;
+        // Several values would meet in one statement again.
+        if (first.size() > 1) root = make_kept(std::move(root));
+        program.push_back(detail::make_word(word_kind::lazy, detail::dtype_of_word(root->code)));
+        operand& tree = operands.emplace_back();
+        tree.kind = operand_kind::lazy;
+        tree.type = detail::dtype_of_word(root->code);
+        tree.tree = root.get();
+        own_->roots.push_back(std::move(root));
+    }
+    splice_with_pieces({program, operands, {}, s.outputs, 0, s.shapes});
+}
+
+void flat_statement::evaluate_pieces(const statement& s) {
+    const std::vector<piece> pieces = pieces_of(s);
+    for (const piece& p : pieces)
+        for (const tree_node* r : p.reads) pieces_.expect_use(*r);
+    for (const piece& p : pieces) {
+        if (!p.source) break;  // the statement itself; what it reads stays
+        if (buffer_ref* memory = pieces_.memory_for(*p.source)) {
+            splice(words_, *p.source, pieces_);
+            detail::layout where;
+            const output out{detail::dtype_of_word(p.source->code), memory, &where};
+            statement own{words_.program, words_.operands, words_.attributes, {&out, 1}};
+            own.is_piece = true;
+            evaluate_(own);
+        }
+        for (const tree_node* r : p.reads) pieces_.use(*r);
+    }
+}
+
+void flat_statement::evaluate_reshaped() {
+    const spliced old = std::exchange(words_, {});
+    std::vector<beginning> values;     // on the program's stack
+    std::vector<std::uint32_t> moved;  // where each old word is now
+    std::size_t next_operand = 0, binder = 0;
+    for (const word code : old.program) {
+        const word_kind kind = detail::kind_of_word(code);
+        const operand* o = detail::operands_of_word(code) ? &old.operands[next_operand++] : nullptr;
+        const auto arity = static_cast<std::size_t>(detail::arity_of_word(code));
+        const beginning b = arity ? values[values.size() - arity]
+                                  : beginning{words_.program.size(), words_.operands.size(), words_.attributes.size()};
+        values.resize(values.size() - arity);
+        values.push_back(b);
+        const word bound = detail::is_binder(kind) ? old.attributes[binder++] : 0;
+        const bool unravels = kind == word_kind::unravel && bound != 0;
+        const bool of_place_alone =
+            unravels && finds_digits(code) &&
+            !moves_along_leading(std::span(words_.operands).subspan(b.operands), o->where->rank());
+        if (of_place_alone) {
+            evaluate_operand(b, *o, detail::dtype_of_word(code));
+        } else {
+            if (unravels && has_other_binders(words_, b.program, b.attributes))
+                evaluate_value(b, o->where->rank() + static_cast<int>(bound),
+                               detail::dtype_of_word(words_.program.back()));
+            words_.program.push_back(
+                kind == word_kind::reference ? reference_to(moved[detail::code_of_word(code)], code) : code);
+            if (o) words_.operands.push_back(*o);
+            if (detail::is_binder(kind)) words_.attributes.push_back(bound);
+            if (unravels) evaluate_value(b, o->where->rank(), detail::dtype_of_word(code));
+        }
+        moved.push_back(static_cast<std::uint32_t>(words_.program.size() - 1));
+    }
+}
+
+void flat_statement::evaluate_operand(beginning b, const operand& place, dtype type) {
+    // The result's axes lead every layout of the operand, and nothing moves along them: it is computed without them.
+    const int lead = place.where->rank();
+    evaluate_words(b, type, [lead](const detail::layout& l) { return without_leading(l, lead); });
+    words_.operands.back().where = place.where;
+}
+
+void flat_statement::evaluate_value(beginning b, int rank, dtype type) {
+    detail::layout& all = places_.emplace_back(rank);
+    index_t stride = 1;
+    for (int j = rank; j-- > 0;) {
+        index_t extent = 1;
+        bool moves = false;
+        for (std::size_t i = b.operands; i < words_.operands.size(); ++i) {
+            if (!has_axes(words_.operands[i])) continue;
+            const detail::layout* const l = words_.operands[i].where;
+            extent = l->shape()[j] == 1 ? extent : l->shape()[j];
+            moves |= l->strides()[j] != 0;
+        }
+        all.shape()[j] = extent;
+        all.strides()[j] = moves ? stride : 0;
+        if (moves) stride *= extent;
+    }
+    evaluate_words(b, type, [&all](const detail::layout& l) {
+        detail::layout once = l;  // along axes on which nothing moves
+        for (int j = 0; j < all.rank(); ++j)
+            if (all.strides()[j] == 0) once.shape()[j] = 1;
+        return once;
+    });
+    words_.operands.back().where = &all;
+}
+
+void flat_statement::evaluate_words(beginning b, dtype type,
+                                    const std::function<detail::layout(const detail::layout&)>& seen) {
+    spliced own;
+    std::vector<detail::layout> layouts;
+    layouts.reserve(words_.operands.size() - b.operands);
+    for (std::size_t i = b.operands; i < words_.operands.size(); ++i) {
+        operand& o = own.operands.emplace_back(words_.operands[i]);
+        if (has_axes(o)) o.where = &layouts.emplace_back(seen(*o.where));
+    }
+    for (std::size_t w = b.program; w < words_.program.size(); ++w) {
+        const word code = words_.program[w];
+        own.program.push_back(detail::kind_of_word(code) == word_kind::reference
+                                  ? reference_to(detail::code_of_word(code) - static_cast<word>(b.program), code)
+                                  : code);
+    }
+    own.attributes.assign(words_.attributes.data() + b.attributes, words_.attributes.data() + words_.attributes.size());
+
+    buffer_ref& memory = reshaped_.emplace_back();
+    detail::layout contiguous;
+    const output out{type, &memory, &contiguous};
+    evaluate_({own.program, own.operands, own.attributes, {&out, 1}});
+
+    words_.program.resize(b.program);
+    words_.operands.resize(b.operands);
+    words_.attributes.resize(b.attributes);
+    words_.program.push_back(detail::make_word(word_kind::leaf, type));
+    operand& leaf = words_.operands.emplace_back();
+    leaf.type = type;
+    leaf.memory = memory.get();
+}
+
+void evaluate_without_slot(const statement& s) {
+    slot none;
+    none.next.store(slot::ways, std::memory_order_relaxed);  // publishes nothing
+    evaluate(none, s);
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,432 @@
+// Building and releasing run-time trees. Every walk has a stack of its own on the heap: trees are as deep as
+// loops are long.
+#include "runtime/trees/tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+
+#include <ingot/core/error.hpp>
+#include <ingot/kernels/kernel_text.hpp>
+
+namespace ingot::runtime {
+
+using detail::extents_ref;
+using detail::layout;
+using detail::tree_hash;
+using detail::word;
+using detail::word_kind;
+
+namespace {
+
+void add(tree_hash& h, std::uint64_t v) {
+    h.low = (h.low ^ v) * 0x9e3779b97f4a7c15u;
+    h.low ^= h.low >> 29;
+    h.high = (h.high + v) * 0xc2b2ae3d27d4eb4fu;
+    h.high ^= h.high >> 31 ^ h.low;
+}
+void add(tree_hash& h, const tree_hash& other) {
+    add(h, other.low);
+    add(h, other.high);
+}
+void add(tree_hash& h, const layout& l) {
+    add(h, static_cast<std::uint64_t>(l.offset));
+    for (int j = 0; j < l.rank(); ++j) {
+        add(h, static_cast<std::uint64_t>(l.shape()[j]));
+        add(h, static_cast<std::uint64_t>(l.strides()[j]));
+    }
+}
+
+/// Saturates: a count past the bounds is past the bounds.
+void set_size(tree_node& n, piece_size size) {
+    n.nodes = static_cast<std::uint32_t>(std::min(size.nodes, 0xfff)) & 0xfffu;
+    n.bound_axes = static_cast<std::uint32_t>(std::min(size.axes, 0x3f)) & 0x3fu;
+    n.argument_bytes = static_cast<std::uint32_t>(std::min(size.bytes, 0x3fff)) & 0x3fffu;
+}
+piece_size size_of(const tree_node& n) {
+    return {static_cast<int>(n.nodes), static_cast<int>(n.argument_bytes), static_cast<int>(n.bound_axes)};
+}
+
+int bytes_of_layout(const layout& l) { return 8 + 8 * l.rank(); }
+
+// ---- leaves ----------------------------------------------------------------------------------------------------
+
+void set_shape(tree_node& n, extents_ref shape) {
+    n.shape = shape.data;
+    n.rank = static_cast<std::uint8_t>(shape.rank);
+}
+
+/// Of a whole array `where` says no more than where it begins, and bits[1] how many elements it has.
+tree_ref make_placed(word code, const operand& o) {
+    auto* n = new_node<placed>(code);
+    n->where = *o.where;
+    n->device = o.device;
+    if (o.memory) {
+        // The operand stands for a counted reference in the tree it was gathered from.
+        const_cast<buffer*>(o.memory)->references.fetch_add(1, std::memory_order_relaxed);
+        n->memory = buffer_ref::adopt(const_cast<buffer*>(o.memory));
+        n->device = o.memory->device;
+    }
+    n->bits[0] = o.bits[0];
+    n->bits[1] = o.bits[1];
+    n->last = o.serial;
+    return finish_leaf(n);
+}
+
+tree_ref make_number(word code, const operand& o) {
+    auto* n = new_node<number>(code);
+    n->device = detail::no_device;
+    set_size(*n, {1, static_cast<int>(detail::size_of(o.type))});
+    n->value = {{o.bits[0], o.bits[1]}, o.serial};
+    n->type = o.type;
+    n->exponent = o.exponent;
+    add(n->hash, n->code);
+    add(n->hash, n->value.bits[0]);
+    if (n->value.bits[1] != 0) add(n->hash, n->value.bits[1]);  // few have more than eight bytes
+    add(n->hash, n->value.serial);
+    add(n->hash, static_cast<std::uint64_t>(n->type) | static_cast<std::uint64_t>(n->exponent) << 8);
+    return tree_ref::adopt(n);
+}
+
+// ---- sizes of pieces -------------------------------------------------------------------------------------------
+
+/// Every occurrence counted: an upper bound, found without a walk.
+piece_size size_by_sum(std::span<tree_ref> arguments) {
+    piece_size s;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (i > 0 && arguments[i].get() == arguments[i - 1].get()) continue;
+        const piece_size one = size_of(*arguments[i]);
+        s.nodes += one.nodes;
+        s.bytes += one.bytes;
+        s.axes += one.axes;
+    }
+    return s;
+}
+
+piece_size size_with_pick(std::span<tree_ref> arguments, const operand* pick) {
+    piece_size s = size_by_sum(arguments);
+    if (pick) s.bytes += bytes_of_layout(*pick->where);
+    return s;
+}
+
+/// Each node counted once for each binder beneath which it is computed; stops where that passes the bounds.
+piece_size size_by_walk(std::span<tree_ref> arguments) {
+    auto& [seen, open] = tree_walk::begin();
+    piece_size s;
+    std::uint32_t contexts = 0;
+    for (const tree_ref& a : arguments) open.push_back({a.get(), contexts});
+    while (!open.empty() && s.fits()) {
+        const auto [node, context] = open.back();
+        const tree_node& n = *node;
+        open.pop_back();
+        const int arity = arity_of(n);
+        if ((arity == 0 || may_be_shared(n)) && seen.insert(identity_of(n), context, 0) != node_table::absent) continue;
+        ++s.nodes;
+        if (detail::is_binder(kind_of(n))) s.axes += n.bound;
+        if (arity == 0)
+            s.bytes += n.argument_bytes;
+        else if (detail::operands_of_word(n.code))
+            s.bytes += bytes_of_layout(static_cast<const picking_branch&>(n).pick);
+        for (int i = 0; i < arity; ++i)
+            open.push_back({arguments_of(n)[i], detail::binds_value(kind_of(n), i) ? ++contexts : context});
+    }
+    return s;
+}
+
+// ---- nodes over nodes ------------------------------------------------------------------------------------------
+
+/// What a node over several operands is called in errors.
+const char* name_of(word code, std::span<tree_ref> arguments) {
+    switch (detail::kind_of_word(code)) {
+        case word_kind::map:
+            return facts(detail::op_of_word(code)).name.data();
+        case word_kind::user:  // the text is its last operand
+            return reinterpret_cast<const detail::kernel_text*>(
+                       static_cast<const number&>(*arguments.back()).value.bits[0])
+                ->name.c_str();
+        case word_kind::library:
+            return facts(static_cast<detail::library_function>(detail::code_of_word(code))).name.data();
+        default:
+            return "take";
+    }
+}
+
+/// The extents that arguments broadcast to: those of one of them, or new ones in `room`.
+extents_ref broadcast(word code, std::span<tree_ref> arguments, detail::shape_room& room) {
+    extents_ref result = arguments[0]->extents();
+    bool alike = true;
+    for (const tree_ref& a : arguments.subspan(1)) {
+        if (a->rank == 0 || (a->shape == result.data && a->rank == result.rank)) continue;
+        if (result.rank == 0)
+            result = a->extents();
+        else
+            alike &= detail::same_extents(result, a->extents());
+    }
+    if (alike) return result;
+    const std::string_view operation = name_of(code, arguments);
+    if (detail::kind_of_word(code) == word_kind::user) arguments = arguments.first(arguments.size() - 1);  // no text
+    extents_ref shapes[detail::most_arguments];
+    std::transform(arguments.begin(), arguments.end(), shapes, [](const tree_ref& a) { return a->extents(); });
+    int rank = 0;
+    const int source =
+        detail::broadcast_shapes(operation.data(), shapes, static_cast<int>(arguments.size()), room, rank);
+    return source >= 0 ? shapes[source] : extents_ref{room, rank};
+}
+
+device_id common_device(word code, std::span<tree_ref> arguments) {
+    device_id d = detail::no_device;
+    for (const tree_ref& a : arguments) {
+        if (d == detail::no_device)
+            d = a->device;
+        else if (a->device != d && a->device != detail::no_device)
+            detail::throw_two_devices(name_of(code, arguments), d, a->device);
+    }
+    return d;
+}
+
+extents_ref leading(extents_ref e, int bound) { return {e.data, e.rank - bound}; }
+
+/// The size of what is below a new elementwise node, after its largest operands were kept where it would not fit.
+piece_size cut(std::span<tree_ref> arguments) {
+    piece_size s = size_by_sum(arguments);
+    if (!s.fits()) s = size_by_walk(arguments);
+    while (!s.fits()) {
+        tree_ref* largest = nullptr;
+        const auto weight = [&](const tree_ref& a) {
+            const piece_size own = size_of(*a);
+            return s.nodes >= piece_nodes ? own.nodes : s.axes > piece_axes ? own.axes : own.bytes;
+        };
+        for (tree_ref& a : arguments)
+            if (arity_of(*a) > 0 && (!largest || weight(a) > weight(*largest))) largest = &a;
+        if (!largest) break;  // leaves alone, of very high rank
+        const tree_ref kept = make_kept(*largest), source = *largest;
+        for (tree_ref& a : arguments)
+            if (a.get() == source.get()) a = kept;
+        s = size_by_sum(arguments);
+        if (!s.fits()) s = size_by_walk(arguments);
+    }
+    return s;
+}
+
+/// For each word, whether it is beneath a binder: computed over more axes than the result's.
+std::vector<bool> beneath_binders(std::span<const word> program) {
+    std::vector<bool> beneath(program.size()), open{false};
+    for (std::size_t w = program.size(); w-- > 0;) {
+        const bool here = open.back();
+        beneath[w] = here;
+        open.pop_back();
+        for (int i = 0; i < detail::arity_of_word(program[w]); ++i)
+            open.push_back(here || detail::binds_value(detail::kind_of_word(program[w]), i));
+    }
+    return beneath;
+}
+
+void destroy(tree_node& n) {
+    if (is_whole_array(n)) static_cast<placed&>(n).~placed();
+    switch (kind_of(n)) {
+        case word_kind::leaf:
+        case word_kind::generator:
+            static_cast<placed&>(n).~placed();
+            break;
+        case word_kind::scan:
+        case word_kind::unravel:
+        case word_kind::library:
+            static_cast<picking_branch&>(n).~picking_branch();
+            break;
+        default:
+            break;  // nothing but numbers and pointers
+    }
+    ::operator delete(&n);
+}
+
+}  // namespace
+
+tree_ref finish_leaf(placed* n) {
+    set_shape(*n, {n->where.shape(), n->where.rank()});
+    set_size(*n, {1, bytes_of_layout(n->where) + (n->memory || n->kept ? 0 : 16)});
+    add(n->hash, n->code);
+    if (n->kept)
+        add(n->hash, n->kept->hash);
+    else
+        add(n->hash, std::bit_cast<std::uintptr_t>(n->memory.get()));
+    add(n->hash, n->where);
+    add(n->hash, n->bits[0]);
+    add(n->hash, n->bits[1]);
+    if (n->last != 0) add(n->hash, n->last);
+    return tree_ref::adopt(n);
+}
+
+tree_ref make_kept(tree_ref source) {
+    auto* n = new_node<placed>(detail::make_word(word_kind::leaf, detail::dtype_of_word(source->code)));
+    n->where = detail::contiguous_layout(source->extents().span());
+    n->device = source->device;
+    n->kept = source.detach();
+    return finish_leaf(n);
+}
+
+tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const layout* pick, piece_size size) {
+    const word_kind kind = detail::kind_of_word(code);
+    detail::shape_room room;
+    extents_ref shape{nullptr, 0};
+    const device_id device = common_device(code, arguments);
+    if (kind == word_kind::map || kind == word_kind::user)
+        shape = broadcast(code, arguments, room);
+    else if (!pick)
+        shape = leading(arguments[0]->extents(), bound);
+
+    tree_node* n;
+    tree_node** to;
+    // A node that shares its extents with no other has them behind it.
+    const auto make = [&]<class N>(std::type_identity<N>) {
+        const bool own = shape.data == room;
+        N* const made = new_node<N>(code, own ? static_cast<std::size_t>(shape.rank) * sizeof(index_t) : 0);
+        if (own) shape.data = std::copy_n(room, shape.rank, reinterpret_cast<index_t*>(made + 1)) - shape.rank;
+        n = made;
+        to = made->arguments;
+        return made;
+    };
+    if (pick) {
+        auto* with_pick = make(std::type_identity<picking_branch>{});
+        with_pick->pick = *pick;
+        shape = {with_pick->pick.shape(), with_pick->pick.rank()};
+    } else if (kind == word_kind::user) {
+        make(std::type_identity<user_branch>{});
+    } else {
+        make(std::type_identity<branch>{});
+    }
+    set_shape(*n, shape);
+    n->bound = static_cast<std::uint8_t>(bound);
+    set_size(*n, {size.nodes + 1, size.bytes, size.axes + (detail::is_binder(kind) ? bound : 0)});
+    n->device = device;
+    add(n->hash, code | static_cast<std::uint64_t>(bound) << 32);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        add(n->hash, arguments[i]->hash);
+        to[i] = arguments[i].detach();
+    }
+    if (pick) add(n->hash, *pick);
+    return tree_ref::adopt(n);
+}
+
+}  // namespace ingot::runtime
+
+namespace ingot::detail {
+
+using namespace runtime;
+
+void release_tree(tree_node& last) noexcept {
+    // The nodes to be destroyed wait in a list that is threaded through their shape pointers, which are not read any
+    // more; so the depth of a tree costs no stack and no memory.
+    tree_node* waiting = nullptr;
+    const auto drop = [&](tree_node* n) {
+        if (n->references.load(std::memory_order_acquire) != 1 &&
+            n->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+            return;
+        n->shape = reinterpret_cast<const index_t*>(waiting);
+        waiting = n;
+    };
+    drop(&last);
+    while (waiting) {
+        tree_node* n = waiting;
+        waiting = reinterpret_cast<tree_node*>(const_cast<index_t*>(n->shape));
+        for (int i = 0, arity = arity_of(*n); i < arity; ++i) drop(arguments_of(*n)[i]);
+        if (tree_node* source = kept_below(*n)) drop(source);
+        destroy(*n);
+    }
+}
+
+std::uint32_t count_own(const tree_node& n, const buffer* b) noexcept {
+    // Recursive: it ends at kept leaves, so it is as deep as one piece.
+    if (may_be_shared(n)) return 0;
+    std::uint32_t count = 0;
+    if (runtime::kind_of(n) == word_kind::leaf || is_whole_array(n))
+        count = static_cast<const placed&>(n).memory.get() == b ? 1 : 0;
+    for (int i = 0; i < arity_of(n); ++i) count += count_own(*arguments_of(n)[i], b);
+    return count;
+}
+
+void throw_moved_from() { throw error("[lazy] this lazy was moved from and has no value"); }
+
+namespace {
+
+/// The nodes of a tree that is being made, by what they hold: what a static tree has several copies of is one node.
+class made_nodes {
+public:
+    explicit made_nodes(std::size_t nodes) : slots_(per_thread<std::vector<tree_node*>>::own()) {
+        slots_.assign(std::bit_ceil(2 * nodes), nullptr);
+    }
+    /// The node itself, or the one that was made before and is the same.
+    void join(tree_ref& made) {
+        std::size_t i = made->hash.low;
+        for (;; ++i) {
+            tree_node*& known = slots_[i & (slots_.size() - 1)];
+            if (known == nullptr) {
+                known = made.get();
+                return;
+            }
+            if (known->hash == made->hash) {
+                made = tree_ref::share(known);
+                return;
+            }
+        }
+    }
+
+private:
+    std::vector<tree_node*>& slots_;
+};
+
+}  // namespace
+
+tree_ref make_tree(std::span<const word> program, std::span<const operand> operands, std::span<const word> attributes) {
+    const std::vector<bool> beneath = attributes.empty() ? std::vector<bool>() : beneath_binders(program);
+    // One operator is a few words; it should not allocate beside its nodes.
+    std::array<tree_ref, 6> few;
+    std::vector<tree_ref> many(program.size() > few.size() ? program.size() : 0);
+    const std::span<tree_ref> stack = many.empty() ? std::span<tree_ref>(few) : many;
+    constexpr std::size_t worth_joining = 16;
+    std::optional<made_nodes> known;
+    if (program.size() > worth_joining) known.emplace(program.size());
+    std::size_t height = 0, next_operand = 0, next_attribute = 0;
+    for (std::size_t w = 0; w < program.size(); ++w) {
+        const word code = program[w];
+        const operand* o = operands_of_word(code) ? &operands[next_operand++] : nullptr;
+        const auto arity = static_cast<std::size_t>(arity_of_word(code));
+        height -= arity;
+        const auto arguments = stack.subspan(height, arity);
+        tree_ref result;
+        switch (kind_of_word(code)) {
+            case word_kind::leaf:
+            case word_kind::generator:
+                result = make_placed(code, *o);
+                break;
+            case word_kind::scalar:
+            case word_kind::text:
+                result = o->kind == operand_kind::raw ? make_placed(code, *o) : make_number(code, *o);
+                break;
+            case word_kind::lazy:
+                result = tree_ref::share(const_cast<tree_node*>(static_cast<const tree_node*>(o->tree)));
+                break;
+            case word_kind::map:
+            case word_kind::user:
+                result = make_branch(code, arguments, 0, nullptr,
+                                     beneath.empty() || !beneath[w] ? cut(arguments) : size_by_sum(arguments));
+                break;
+            case word_kind::reduce:
+            case word_kind::scan:
+            case word_kind::gather:
+            case word_kind::unravel:
+            case word_kind::library:
+                result = make_branch(code, arguments, static_cast<int>(attributes[next_attribute++]),
+                                     o ? o->where : nullptr, size_with_pick(arguments, o));
+                break;
+            case word_kind::scatter:
+            case word_kind::reference:
+                throw error("[lazy] a program that is spliced already");
+        }
+        if (known) known->join(result);
+        stack[height++] = std::move(result);
+    }
+    return std::move(stack[0]);
+}
+
+}  // namespace ingot::detail

@@ -1,0 +1,178 @@
+// Run-time trees: the nodes of a lazy.
+//
+// A node is immutable and counts its references; nodes that differ in what they hold are the structs below, told
+// apart by the kind of their program word. A map node over arrays of one shape takes 64 bytes.
+//
+// Cutting. A node knows how many nodes and argument bytes the kernel that ends in it would have (shared ones counted
+// once). An elementwise node that would pass a bound takes its largest operand *kept*: as a leaf over the array that
+// the operand's tree will be evaluated into. So a tree of any size is a chain of pieces of bounded size, each
+// beginning at the leaves of the one below: loops of different lengths are made of the same pieces, and reuse their
+// kernels. A view stops at a kept leaf, whose layout it changes.
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <span>
+#include <vector>
+
+#include <ingot/core/lazy.hpp>
+#include <ingot/core/leaves.hpp>
+
+#include "runtime/system/per_thread.hpp"
+
+namespace ingot::runtime {
+
+using detail::tree_node;
+using detail::tree_ref;
+
+/// The planner cuts where it is cheap; a piece only bounds what it is given, and what the compiler has to digest: 500
+/// operations of a number each are 0.15 s of NVRTC's time.
+inline constexpr int piece_nodes = 1024;
+inline constexpr int piece_argument_bytes = 3600;  // of 4096 that any driver takes
+/// A statement has room for 64, those of the result among them.
+inline constexpr int piece_axes = 48;
+/// A larger tree is evaluated before it is viewed: each view would be another tree of that size. What folds is cut by
+/// the planner, which knows more, as long as it has room for the axes.
+inline constexpr int viewed_nodes = 64, viewed_nodes_with_folds = 256, viewed_axes = 24;
+
+/// map, reduce, gather: nodes below, each counted. Where a map broadcasts, its extents follow it in memory.
+struct branch : tree_node {
+    tree_node* arguments[3] = {nullptr, nullptr, nullptr};
+};
+/// user: the same of more.
+struct user_branch : tree_node {
+    tree_node* arguments[detail::most_arguments] = {};
+};
+/// scan, unravel, library.
+struct picking_branch : branch {
+    detail::layout pick;
+};
+/// leaf (of an array, or kept), generator; a scalar word's whole array, which a text reads where it likes.
+struct placed : tree_node {
+    detail::layout where;
+    buffer_ref memory;
+    tree_node* kept = nullptr;       // counted; the tree whose values the leaf will hold
+    std::uint64_t bits[2] = {0, 0};  // a generator's seed and call number
+    std::uint64_t last = 0;          // of its integers
+};
+/// scalar of a number, text (its address and binding).
+struct number : tree_node {
+    detail::scalar_value value{};
+    dtype type = dtype::b1;
+    detail::exponent_class exponent = detail::exponent_class::none;
+};
+static_assert(sizeof(branch) == 64);
+
+inline detail::word_kind kind_of(const tree_node& n) { return detail::kind_of_word(n.code); }
+inline int arity_of(const tree_node& n) { return detail::arity_of_word(n.code); }
+inline tree_node* const* arguments_of(const tree_node& n) {
+    return kind_of(n) == detail::word_kind::user ? static_cast<const user_branch&>(n).arguments
+                                                 : static_cast<const branch&>(n).arguments;
+}
+/// The source of a kept leaf, else null.
+inline tree_node* kept_below(const tree_node& n) {
+    return kind_of(n) == detail::word_kind::leaf ? static_cast<const placed&>(n).kept : nullptr;
+}
+/// Whether it is a whole array for a text. It has no axes, and no view changes it.
+inline bool is_whole_array(const tree_node& n) {
+    return kind_of(n) == detail::word_kind::scalar && detail::code_of_word(n.code) != 0;
+}
+/// How many more axes than the node its operand `i` binds.
+inline int binds(const tree_node& n, int i) { return detail::binds_value(kind_of(n), i) ? n.bound : 0; }
+/// Whether a walk may meet the node twice. A node with one reference has one user for as long as the walk holds its
+/// root.
+inline bool may_be_shared(const tree_node& n) { return n.references.load(std::memory_order_relaxed) > 1; }
+
+/// A node with no arguments yet, counted once. `more_bytes` follow it.
+template <class N>
+N* new_node(detail::word code, std::size_t more_bytes = 0) {
+    N* n = new (::operator new(sizeof(N) + more_bytes)) N;
+    n->code = code;
+    return n;
+}
+
+struct piece_size {
+    int nodes = 0, bytes = 0, axes = 0;
+    bool fits() const noexcept { return nodes < piece_nodes && bytes <= piece_argument_bytes && axes <= piece_axes; }
+};
+
+/// A leaf whose layout and what it is over are filled in: the rest follows from them.
+tree_ref finish_leaf(placed*);
+/// A leaf over the array that a tree will be evaluated into.
+tree_ref make_kept(tree_ref source);
+/// A node over `arguments`, which it takes. `pick`: of a scan, an unravel or a library. `size`: of the piece, the node
+/// not counted.
+tree_ref make_branch(detail::word code, std::span<tree_ref> arguments, int bound, const detail::layout* pick,
+                     piece_size size);
+
+/// What a node is known by in a table: leaves that are the same by what they hold, others by themselves.
+inline const tree_node* identity_of(const tree_node& n) {
+    return arity_of(n) == 0 ? reinterpret_cast<const tree_node*>(static_cast<std::uintptr_t>(n.hash.low | 1u)) : &n;
+}
+
+/// A table from (node, number) to a number: what a walk has met. Open addressing; cleared in the time of what is in it.
+class node_table {
+public:
+    static constexpr std::uint32_t absent = ~std::uint32_t{0};
+    /// The number stored for the pair; `value` is stored, and `absent` returned, where there was none.
+    std::uint32_t insert(const tree_node* n, std::uint32_t which, std::uint32_t value) {
+        if (2 * (used_.size() + 1) > slots_.size()) grow();
+        slot& s = find(n, which);
+        if (s.node) return s.value;
+        s = {n, which, value};
+        used_.push_back(static_cast<std::uint32_t>(&s - slots_.data()));
+        return absent;
+    }
+    std::uint32_t at(const tree_node* n, std::uint32_t which) {
+        if (slots_.empty()) return absent;
+        const slot& s = find(n, which);
+        return s.node ? s.value : absent;
+    }
+    void clear() {
+        for (const std::uint32_t u : used_) slots_[u].node = nullptr;
+        used_.clear();
+    }
+
+private:
+    struct slot {
+        const tree_node* node = nullptr;
+        std::uint32_t which = 0, value = 0;
+    };
+    slot& find(const tree_node* n, std::uint32_t which) {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t i = (reinterpret_cast<std::uintptr_t>(n) / 16 + which) * 0x9e3779b97f4a7c15u >> 32;
+        while (slots_[i & mask].node && (slots_[i & mask].node != n || slots_[i & mask].which != which)) ++i;
+        return slots_[i & mask];
+    }
+    /// Makes room for all that is inserted before it grows again; where there is no memory, all is as it was.
+    void grow() {
+        std::vector<slot> old(slots_.empty() ? 256 : 2 * slots_.size());
+        used_.reserve(old.size() / 2);
+        slots_.swap(old);
+        used_.clear();
+        for (const slot& s : old)
+            if (s.node) insert(s.node, s.which, s.value);
+    }
+
+    std::vector<slot> slots_;
+    std::vector<std::uint32_t> used_;
+};
+
+/// What a walk over a tree needs. A thread has one, empty between walks but for its memory.
+struct tree_walk {
+    struct visit {
+        const tree_node* node;
+        std::uint32_t context;  // of walks that tell apart what is computed over other axes
+    };
+    node_table met;
+    std::vector<visit> open;
+
+    static tree_walk& begin() {
+        tree_walk& own = per_thread<tree_walk>::own();
+        own.met.clear();
+        own.open.clear();
+        return own;
+    }
+};
+
+}  // namespace ingot::runtime

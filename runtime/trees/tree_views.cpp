@@ -1,0 +1,135 @@
+// Views and reshapes of run-time trees: the same nodes over other layouts.
+#include <algorithm>
+#include <optional>
+
+#include <ingot/core/error.hpp>
+
+#include "runtime/trees/tree.hpp"
+
+namespace ingot::runtime {
+
+using detail::layout;
+using detail::word_kind;
+
+namespace {
+
+piece_size size_below(const tree_node& n) {
+    const int own = detail::is_binder(kind_of(n)) ? n.bound : 0;
+    return {static_cast<int>(n.nodes) - 1, static_cast<int>(n.argument_bytes),
+            std::max(static_cast<int>(n.bound_axes) - own, 0)};
+}
+
+/// Rebuilds a tree with `change(layout, bound)` made to every layout in it; null where a change returns false.
+template <class Change>
+tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
+    struct frame {
+        const tree_node* node;
+        int bound;
+        int next = 0;
+    };
+    node_table met;
+    std::vector<tree_ref> kept;     // what shared nodes became, by their number in `met`
+    std::vector<tree_ref> results;  // of the arguments that are done
+    std::vector<frame> open{{root.get(), bound}};
+    while (!open.empty()) {
+        frame& f = open.back();
+        const tree_node& n = *f.node;
+        const int arity = arity_of(n);
+        if (f.next == 0 && may_be_shared(n)) {
+            const std::uint32_t known = met.at(&n, static_cast<std::uint32_t>(f.bound));
+            if (known != node_table::absent) {
+                results.push_back(kept[known]);
+                open.pop_back();
+                continue;
+            }
+        }
+        if (f.next < arity) {
+            const int i = f.next++;
+            open.push_back({arguments_of(n)[i], f.bound + binds(n, i)});
+            continue;
+        }
+        tree_ref result;
+        if (arity > 0) {
+            const auto arguments = std::span(results).last(static_cast<std::size_t>(arity));
+            std::optional<layout> pick;
+            if (detail::operands_of_word(n.code) == 1) {
+                pick = static_cast<const picking_branch&>(n).pick;
+                if (!change(*pick, f.bound)) return {};
+            }
+            result = make_branch(n.code, arguments, n.bound, pick ? &*pick : nullptr, size_below(n));
+            results.resize(results.size() - arguments.size());
+        } else if (kind_of(n) == word_kind::scalar || kind_of(n) == word_kind::text) {
+            result = tree_ref::share(const_cast<tree_node*>(&n));
+        } else {
+            const auto& old = static_cast<const placed&>(n);
+            auto* leaf = new_node<placed>(n.code);
+            result = tree_ref::adopt(leaf);  // owned from here on: a change may throw
+            leaf->where = old.where;
+            leaf->memory = old.memory;
+            leaf->device = old.device;
+            std::copy_n(old.bits, 2, leaf->bits);
+            leaf->last = old.last;
+            if (old.kept) leaf->kept = tree_ref::share(old.kept).detach();
+            if (!change(leaf->where, f.bound)) return {};
+            result = finish_leaf(static_cast<placed*>(result.detach()));
+        }
+        if (may_be_shared(n) && met.insert(&n, static_cast<std::uint32_t>(f.bound),
+                                           static_cast<std::uint32_t>(kept.size())) == node_table::absent)
+            kept.push_back(result);
+        results.push_back(std::move(result));
+        open.pop_back();
+    }
+    return std::move(results.back());
+}
+
+}  // namespace
+}  // namespace ingot::runtime
+
+namespace ingot::detail {
+
+using namespace runtime;
+
+tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
+    if (!tree) throw_moved_from();
+    bool has_layouts = false;
+    const auto composed = [&](layout& l, int b) {
+        l = compose(l, view, b);
+        has_layouts = true;
+        return true;
+    };
+    // A large tree would be walked again for every view: it is kept instead. Beneath a binder its axes are not the
+    // result's alone, and it is not worth an array.
+    const int most = tree->bound_axes != 0 ? viewed_nodes_with_folds : viewed_nodes;
+    const bool is_large = static_cast<int>(tree->nodes) >= most || tree->bound_axes > viewed_axes;
+    if (bound == 0 && is_large) return rebuilt(make_kept(tree), bound, composed);
+    tree_ref seen = rebuilt(tree, bound, composed);
+    if (has_layouts || bound != 0) return seen;
+    // Of scalars alone: the shape is that of a reshape whose place is not read.
+    const layout shape = compose(layout(0), view, 0);
+    const word code = make_word(word_kind::unravel, dtype_of_word(tree->code));
+    const piece_size size{static_cast<int>(seen->nodes), static_cast<int>(seen->argument_bytes),
+                          static_cast<int>(seen->bound_axes)};
+    return make_branch(code, {&seen, 1}, 0, &shape, size);
+}
+
+bool find_leaf(const tree_node& tree, buffer_ref& memory, layout& where) {
+    const tree_node* n = &tree;
+    while (runtime::kind_of(*n) == word_kind::unravel && n->bound == 0) n = arguments_of(*n)[0];
+    if (runtime::kind_of(*n) != word_kind::leaf || kept_below(*n) != nullptr) return false;
+    const auto& l = static_cast<const placed&>(*n);
+    memory = l.memory;
+    where = l.where;
+    return true;
+}
+
+tree_ref keep_tree(const tree_ref& tree) {
+    if (!tree) throw_moved_from();
+    return arity_of(*tree) == 0 ? tree : make_kept(tree);
+}
+
+tree_ref reshape_tree(const tree_ref& tree, std::span<const index_t> shape, int bound) {
+    if (!tree) throw_moved_from();
+    return rebuilt(tree, bound, [&](layout& l, int b) { return try_reshape(l, shape, b); });
+}
+
+}  // namespace ingot::detail

@@ -1,0 +1,56 @@
+// See turned_scans.hpp.
+#include "runtime/trees/turned_scans.hpp"
+
+#include "runtime/trees/tree.hpp"
+
+namespace ingot::runtime {
+
+using detail::extents_ref;
+using detail::layout;
+using detail::tree_ref;
+using detail::word_kind;
+
+namespace {
+
+/// The axis along which a scan is read from its end to its start, and nothing else moves; -1: it is read otherwise.
+int axis_read_backwards(const layout& place) {
+    int axis = -1;
+    for (int j = 0; j < place.rank(); ++j) {
+        if (place.strides()[j] == 0) continue;
+        if (axis >= 0 || place.strides()[j] != -1) return -1;
+        axis = j;
+    }
+    return axis >= 0 && place.offset == place.shape()[axis] - 1 ? axis : -1;
+}
+
+}  // namespace
+
+tree_ref turned_scan(const statement& s, detail::view_room& flip) {
+    if (s.program.size() != 1 || s.outputs.size() != 1 || s.operands.size() != 1 || s.repeated.steps != 1) return {};
+    if (detail::kind_of_word(s.program[0]) != word_kind::lazy || s.outputs[0].scattered) return {};
+    auto* const root = const_cast<tree_node*>(static_cast<const tree_node*>(s.operands[0].tree));
+    if (kind_of(*root) != word_kind::scan) return {};
+    const layout& place = static_cast<const picking_branch&>(*root).pick;
+    const int axis = axis_read_backwards(place);
+    const extents_ref shape = root->extents();
+    if (axis < 0 || place.rank() != shape.rank || shape.size() == 0) return {};
+    const output& to = s.outputs[0];
+    if (*to.memory && !detail::same_extents(extents_ref::of(to.where->extents()), shape)) return {};
+    const axes along(axis);
+    view_flipped(flip, shape, &along);
+    tree_ref turned = view_tree(tree_ref::share(root), flip, 0);
+    return kind_of(*turned) == word_kind::scan ? turned : tree_ref();
+}
+
+turned_statement::turned_statement(const tree_ref& turned, const detail::view_room& flip, const output& to)
+    : where_(compose(*to.where, flip, 0)),
+      to_{to.type, to.memory, &where_},
+      program_(detail::make_word(word_kind::lazy, detail::dtype_of_word(turned->code))) {
+    tree_.kind = detail::operand_kind::lazy;
+    tree_.type = detail::dtype_of_word(turned->code);
+    tree_.tree = turned.get();
+}
+
+statement turned_statement::get() const noexcept { return {{&program_, 1}, {&tree_, 1}, {}, {&to_, 1}}; }
+
+}  // namespace ingot::runtime

@@ -1,0 +1,32 @@
+// Scans that are read from their end. Where one is all that a statement computes, it is scanned from its start and
+// written from the end of the output: one kernel, where a copy of it read backwards would be the second.
+#pragma once
+
+#include <ingot/core/indexing.hpp>
+#include <ingot/core/lazy.hpp>
+
+#include "runtime/front/classify.hpp"
+
+namespace ingot::runtime {
+
+/// The tree of such a scan read from its start, null where a statement is another; `flip` is the view that gives it,
+/// and through which the output is written.
+detail::tree_ref turned_scan(const statement&, detail::view_room& flip);
+
+/// The statement that computes the turned tree into `to`, which has memory and a layout of the result's shape. What it
+/// is given outlives it.
+class turned_statement {
+public:
+    turned_statement(const detail::tree_ref& turned, const detail::view_room& flip, const output& to);
+    turned_statement(const turned_statement&) = delete;
+    turned_statement& operator=(const turned_statement&) = delete;
+    statement get() const noexcept;
+
+private:
+    detail::layout where_;
+    output to_;
+    operand tree_{};
+    detail::word program_;
+};
+
+}  // namespace ingot::runtime
