@@ -2,6 +2,7 @@
 // stream and the same arrays; what they give is compared.
 //   linear_algebra RESULTS.jsonl [SHRINK [PART_OF_A_NAME]]
 // SHRINK divides the sides by 2^SHRINK, to try it out where no goal holds. On the host there is nothing beside.
+#include <algorithm>
 #include <concepts>
 #include <cstdio>
 #include <cstdlib>

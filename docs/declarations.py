@@ -141,7 +141,7 @@ class Reader:
         if parameters is None:  # another macro's name
             return self.expanded(body.strip(), arguments, place, owner)
         names = [p.strip() for p in parameters.split(",")]
-        given = [a.strip() for a in arguments.split(",")]
+        given = [a.strip() for a in re.findall(r'(?:"(?:\\.|[^"\\])*"|[^",])+', arguments)]
         values = dict(zip(names, given))
         values["__VA_ARGS__"] = ", ".join(given[len(names) - 1:])
         body = re.sub(rf"##|(#?)\b({NAME})\b",

@@ -182,7 +182,7 @@ def signature(d):
 def prose(words):
     """A line of a comment in Markdown: signs that would be taken for its own are escaped, but in `code`."""
     parts = words.split("`")
-    parts[::2] = [re.sub(r"<(?=[A-Za-z/!])|(?<! )\*|\*(?! )", r"\\\g<0>", p) for p in parts[::2]]
+    parts[::2] = [re.sub(r"(?<! )\*|\*(?! )", r"\\*", p).replace("<", "&lt;") for p in parts[::2]]
     return "`".join(parts)
 
 

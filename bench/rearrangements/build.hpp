@@ -2,6 +2,7 @@
 // node; and an element of it by its definition.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <stdexcept>
 #include <tuple>

@@ -1,6 +1,7 @@
 // A drawn statement as trees of lazies over pools of values on the current device.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <numeric>
 #include <tuple>

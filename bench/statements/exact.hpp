@@ -5,6 +5,7 @@
 // Along axes that nothing folds or scans a few indices are picked; of these the results are computed.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>

@@ -1,5 +1,6 @@
 #include "codegen/graph/builder.hpp"
 
+#include <functional>
 #include <string>
 
 #include <ingot/core/error.hpp>

@@ -2,6 +2,7 @@
 #include "codegen/host/walk.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "codegen/graph/rows.hpp"
 

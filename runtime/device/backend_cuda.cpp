@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 
 #include "runtime/device/backend.hpp"
 #include "runtime/device/pool.hpp"

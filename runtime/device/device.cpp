@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <memory>
 #include <mutex>
 #include <ostream>
 

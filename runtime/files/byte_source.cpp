@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ingot/core/error.hpp>
+#include <memory>
 
 #include "runtime/system/file_descriptor.hpp"
 #include "runtime/system/whole_file.hpp"

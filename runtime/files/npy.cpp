@@ -2,6 +2,7 @@
 #include "runtime/files/npy.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <ingot/core/creation.hpp>
 #include <ingot/core/error.hpp>
 #include <vector>

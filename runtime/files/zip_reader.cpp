@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <ingot/core/error.hpp>
+#include <memory>
 #include <optional>
 
 #include "runtime/files/crc32.hpp"

@@ -1,5 +1,6 @@
 // explain, source, to_dot: a statement is classified and planned as if it were to run, and so is each part that has to
 // be an array before it. Nothing runs: a part's result is a buffer without memory.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>

@@ -1,7 +1,9 @@
 #include "runtime/front/library_functions.hpp"
 
 #include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 

@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "runtime/front/plan_steps.hpp"
 
 #include "runtime/device/graphs.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <ingot/core/error.hpp>
+#include <ingot/sorting/sorts.hpp>
 
 #include "runtime/kernels/library_texts.hpp"
 
@@ -157,5 +158,7 @@ double rounding_of_place(index_t count, double first, double last, dtype in) {
     const double digits = in == dtype::f8 ? 2.3e-16 : 1.2e-7, bins = static_cast<double>(count);
     return digits * bins * (8 + 4 * std::max(std::fabs(first), std::fabs(last)) / (last - first));
 }
+
+array<index_t> ascending_order(const array<index_t>& at) { return argsort(at); }
 
 }  // namespace ingot::detail

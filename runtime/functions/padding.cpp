@@ -1,6 +1,7 @@
 // Pads: the widths of all axes, and what is read at the places before and behind one of them.
 #include <ingot/core/padding.hpp>
 
+#include <algorithm>
 #include <string>
 
 #include <ingot/core/error.hpp>

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
 
 #include "runtime/device/nvtx.hpp"
 #include "runtime/front/counters.hpp"

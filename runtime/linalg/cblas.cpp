@@ -1,4 +1,5 @@
 // CBLAS as a typed table: OpenBLAS, or whatever other library of that interface the loader finds.
+#include <algorithm>
 #include <complex>
 #include <limits>
 #include <memory>

@@ -2,6 +2,7 @@
 #include <ingot/distributions/curand_generator.hpp>
 
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <string>
 

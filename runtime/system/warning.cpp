@@ -1,6 +1,7 @@
 #include "runtime/system/warning.hpp"
 
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <string>

@@ -2,6 +2,8 @@
 #include "runtime/trees/lazy.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 

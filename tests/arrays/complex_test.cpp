@@ -1,6 +1,7 @@
 // complex64 and complex128 in every pattern; what functions give the sweep of rows says (tests/parity).
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <random>

@@ -2,6 +2,7 @@
 // '1' moves by one element, 's' by a run-time stride, '0' not at all.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 

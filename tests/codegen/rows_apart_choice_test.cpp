@@ -1,4 +1,6 @@
 // How many threads and elements of threads short rows have on CUDA that are no run of memory, as values.
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "codegen/cuda/fold/along/choice.hpp"

@@ -1,6 +1,7 @@
 // Work that is recorded once and launched as one, and loops that end by a value on the device.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 

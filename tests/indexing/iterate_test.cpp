@@ -1,4 +1,5 @@
 // Steps applied over and over: the bits, kernels and memory of the loop that they stand for.
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 

@@ -1,5 +1,7 @@
 // A reshape whose axes merge is its operand as it lies: what is not fused takes it from there, without a kernel or a
 // copy.
+#include <algorithm>
+
 #include "tests/arrays/expect.hpp"
 #include "tests/linalg/has_blas.hpp"
 #include "tests/walls/count.hpp"

@@ -2,6 +2,7 @@
 // indices; few values in much, views, complex numbers.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>

@@ -12,18 +12,7 @@ import shutil
 import subprocess
 import sys
 
-# Stands before the compiler. radix_sort.cpp depends on how the build was configured.
-LAUNCHER = """#!/bin/sh
-for argument; do
-    [ "$before" = -o ] && object=$argument
-    before=$argument
-done
-case $object in
-    */sorting/*) ;;
-    CMakeFiles/ingot.dir/*.cpp.o | CMakeFiles/ingot_cold.dir/*.cpp.o) [ -f "{build}/$object" ] && exec cp "{build}/$object" "$object" ;;
-esac
-exec "$@"
-"""
+from launcher import write_launcher
 
 
 def main(source, build, generator, compiler):
@@ -44,9 +33,7 @@ def main(source, build, generator, compiler):
             sys.exit(f"{done.stdout}\nconan {arguments[0]} failed")
         return done.stdout
 
-    launcher = work / "launcher"
-    launcher.write_text(LAUNCHER.format(build=build))
-    launcher.chmod(0o755)
+    launcher = write_launcher(work, build)
     run("profile", "detect")
     # What is the quickest to build: the package's content and its use are what is tested.
     settings = ("--no-remote", "-s", "compiler.cppstd=20", "-s", "build_type=Debug",

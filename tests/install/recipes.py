@@ -74,16 +74,22 @@ def exported(path):
     return re.findall(r'"([\w.]+(?:/\*)?)"', re.search(r"for pattern in \(([^)]*)\)", path.read_text()).group(1))
 
 
+def of_text(path, pattern):
+    return re.search(pattern, path.read_text(), re.M).group(1)
+
+
 def main(source, build, version, cmake):
     source, build = pathlib.Path(source), pathlib.Path(build)
     port, conan = source / "packages/vcpkg/ingot", source / "packages/conan/conanfile.py"
     recipe = class_attributes(conan)
     newest = re.search(r"^## (\d+\.\d+\.\d+)", (source / "CHANGELOG.md").read_text(), re.M).group(1)
     for what, found in (("vcpkg.json", json.loads((port / "vcpkg.json").read_text())["version"]),
-                        ("conanfile.py", recipe["version"]), ("CHANGELOG.md", newest)):
+                        ("conanfile.py", recipe["version"]), ("CHANGELOG.md", newest),
+                        ("the wheel", of_text(source / "packages/wheel/pyproject.toml", r'^version = "(.*)"')),
+                        ("the wheel's module", of_text(source / "packages/wheel/ingot/__init__.py", r'"(\d.*)"'))):
         if found != version:
             sys.exit(f"{what} is of version {found}, and the project of {version}")
-    if recipe["options"] != {"shared": [True, False]}:
+    if recipe["options"] != {"shared": [True, False], "fPIC": [True, False]}:
         sys.exit("conanfile.py has other kinds of library than two")
 
     copied = exported(conan)

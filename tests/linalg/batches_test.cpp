@@ -1,5 +1,6 @@
 // Batches of many small matrices, which a GPU's libraries take in one call: residuals as LAPACK judges its own, and
 // what is said of one matrix among many.
+#include <algorithm>
 #include <complex>
 
 #include "tests/arrays/expect.hpp"

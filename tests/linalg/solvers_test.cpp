@@ -1,5 +1,6 @@
 // Solvers as LAPACK judges itself: residual / (norm x n x epsilon) below 30, orthogonality too, over shapes, dtypes,
 // batches, strides and condition numbers; in loops over the host's numbers. Shapes and conventions against NumPy 2.
+#include <algorithm>
 #include <cmath>
 #include <random>
 

@@ -1,5 +1,6 @@
 // What multiplies a logarithm: as near as the table says also where that is small, and an error in its last place
 // grows.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

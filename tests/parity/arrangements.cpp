@@ -1,4 +1,5 @@
 // A group's operands in memory, and a statement of several rows over them.
+#include <algorithm>
 #include <cstring>
 
 #include <ingot/core/device.hpp>

@@ -1,6 +1,7 @@
 // Ends with memory that is not Ingot's in use by a stream: its owner is told all the same, after the work.
 #include <array>
 #include <cstdio>
+#include <memory>
 
 #include "runtime/device/device.hpp"
 #include "runtime/device/ordering.hpp"

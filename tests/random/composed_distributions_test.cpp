@@ -1,5 +1,6 @@
 // Distributions that are made of others against their distribution functions, by draws; choices by chances; generators
 // that split.
+#include <algorithm>
 #include <functional>
 #include <numbers>
 #include <set>

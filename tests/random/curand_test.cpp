@@ -1,4 +1,5 @@
 // cuRAND's generators: the numbers that its C functions make, in the order in which they make them.
+#include <algorithm>
 #include <cstdlib>
 
 #include "runtime/system/dynamic_library.hpp"

@@ -1,5 +1,6 @@
 // Kolmogorov and Smirnov's distance of very many draws, which are counted part by part: what is wrong by one in ten
 // thousand shows among 10^8.
+#include <algorithm>
 #include <functional>
 
 #include "tests/random/sample.hpp"

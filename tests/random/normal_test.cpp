@@ -1,4 +1,5 @@
 // The host's own Box-Muller: how exact its functions are, and that a number's bits depend on nothing but its place.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>

@@ -2,6 +2,7 @@
 // loops over coordinates. A tree is a function of its seed: INGOT_TEST_SEED replays it.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <numeric>

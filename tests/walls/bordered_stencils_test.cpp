@@ -1,5 +1,6 @@
 // Neighbours by roll and by pad: views of one buffer that go round, stay at its edge, or turn back there. On a GPU one
 // kernel reads each row of the buffer once; the values are those of the formula with an index for each element.
+#include <algorithm>
 #include <complex>
 #include <sstream>
 #include <vector>

@@ -9,6 +9,7 @@
 // all. A counter says which of the two: a block that begins adds 2, and one that is about to end raises it to an odd
 // number below that of all blocks, which leaves it even where all have begun and odd, whatever is added, where not.
 #include <algorithm>
+#include <functional>
 
 #include "codegen/cuda/fold/fold.hpp"
 

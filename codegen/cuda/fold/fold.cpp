@@ -3,6 +3,7 @@
 #include "codegen/cuda/fold/fold.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "codegen/cuda/join.hpp"
 

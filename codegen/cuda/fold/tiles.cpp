@@ -2,6 +2,7 @@
 // their way into shared memory while the one before is joined: that is for folds that compute as long as they load.
 // Registers would hold fewer tiles, and fewer threads.
 #include <algorithm>
+#include <functional>
 
 #include "codegen/cuda/fold/fold.hpp"
 

@@ -1,6 +1,7 @@
 // See stencil.hpp.
 #include "codegen/cuda/map/stencil.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 

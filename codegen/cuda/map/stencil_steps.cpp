@@ -8,6 +8,8 @@
 // step writes, keep their values through all rings; what is computed there, or where rows and columns were not read, is
 // dropped. Values of a step are made opaque before the next one takes them, so that they are rounded as if they had
 // been stored: the bits are those of one kernel a step.
+#include <algorithm>
+
 #include "codegen/cuda/map/stencil_steps.hpp"
 
 #include <ingot/core/error.hpp>

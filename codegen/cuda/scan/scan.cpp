@@ -2,6 +2,7 @@
 #include "codegen/cuda/scan/scan.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "codegen/cuda/join.hpp"
 

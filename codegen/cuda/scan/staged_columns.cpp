@@ -2,6 +2,7 @@
 #include "codegen/cuda/scan/staged_columns.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace ingot::codegen {
 

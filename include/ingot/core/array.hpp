@@ -159,9 +159,10 @@ public:
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::same_kind(E::type, type))
     array(const E& e, const source_place& at = {}) : leaf_(evaluated(e, at)) {}
-    template <array_expression E>
-        requires(!detail::same_kind(E::type, type))
-    array(const E&) = delete;  // a lesser kind is named: array<int> k = astype<int>(e); of a complex number, real(e)
+    INGOT_REJECTED("an expression of a greater kind is converted by name: array<int> k = astype<int>(e); real(e)",
+                   (array_expression E), !detail::same_kind(E::type, type), array(const E&))
+    INGOT_REJECTED("numbers in parentheses are no shape: zeros<T>({3, 4}), ones, full, empty", (std::integral... I),
+                   (sizeof...(I) > 1), explicit array(I...))
     // Inner: a leaf as it is, which nothing evaluates.
     array(detail::adopted, detail::leaf<T> l) : leaf_(std::move(l)) {}
 
@@ -202,15 +203,13 @@ public:
                              1 + detail::own_references<E>(node, leaf_.memory().get()));
         return *this;
     }
-    template <array_expression E>
-        requires(!detail::same_kind(std::remove_cvref_t<E>::type, type))
-    array& operator=(E&&) = delete;  // a lesser kind is named: k = astype<int>(e); elements are converted: k(all) = e
+    INGOT_REJECTED("an expression of a greater kind is converted by name: k = astype<int>(e), or by k(all) = e",
+                   (array_expression E), !detail::same_kind(std::remove_cvref_t<E>::type, type), array& operator=(E&&))
 
-    template <detail::values_of_host R>
-        requires(!array_expression<R>)
-    array(const R&) = delete;  // values of the host are copied: asarray(values), or asarray<T>(values)
-    template <weak_scalar S>
-    array& operator=(S) = delete;  // every element: x.fill(value), or x(all) = value
+    INGOT_REJECTED("a range of the host's is copied by asarray(values), asarray<T>(values)", (detail::values_of_host R),
+                   !array_expression<R>, array(const R&))
+    INGOT_REJECTED("a number is no array: every element is written by x.fill(value), x(all) = value", (weak_scalar S),
+                   true, array& operator=(S))
 
     /// Bytes from one element to the next along each axis.
     ///

@@ -193,9 +193,8 @@ public:
     void operator=(E&& e) && {
         assign_value("assign", std::forward<E>(e));
     }
-    template <class E>
-        requires assignable_to<E, T>
-    void operator=(E&&) & = delete;  // what is selected is written in the same statement: x(i) = 7
+    INGOT_REJECTED("a selection is written in its own statement: x(i) = 7", (class E), (assignable_to<E, T>),
+                   void operator=(E&&) &)
     // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
     void operator=(const indexed_selection& e) && { assign_value("assign", e); }
 
@@ -320,9 +319,8 @@ public:
             if (wants_values(e)) return assign_value("assign", std::forward<E>(e));
         assign_everywhere("assign", std::forward<E>(e));
     }
-    template <class E>
-        requires assignable_to<E, T>
-    void operator=(E&&) & = delete;  // what is selected is written in the same statement: x(mask) = 7
+    INGOT_REJECTED("a selection is written in its own statement: x(mask) = 7", (class E), (assignable_to<E, T>),
+                   void operator=(E&&) &)
     // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
     void operator=(const masked_selection& e) && { assign_value("assign", e); }
 

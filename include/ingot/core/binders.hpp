@@ -98,9 +98,8 @@ public:
 
     binder(Operand operand, int bound, Place place)
         : operand_(std::move(operand)), place_(std::move(place)), bound_(bound) {}
-    template <class E>
-        requires(!std::same_as<std::remove_cvref_t<E>, binder>)
-    void operator=(E&&) const = delete;  // no expression is written, nor a const array: x(0) = 3 is
+    INGOT_REJECTED("an expression and a const array are not written; x(0) = 3 is, of an array x", (class E),
+                   (!std::same_as<std::remove_cvref_t<E>, binder>), void operator=(E&&) const)
 
     void gather(cursor& c) const {
         operand_.gather(c);

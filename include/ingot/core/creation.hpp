@@ -12,6 +12,7 @@
 #include <ingot/core/functions.hpp>
 #include <ingot/core/host.hpp>
 #include <ingot/core/memory.hpp>
+#include <ingot/core/rejected.hpp>
 #include <ingot/core/views.hpp>
 
 namespace ingot {
@@ -103,6 +104,8 @@ array<T> empty(const shape_like& shape, const source_place& at = {}) {
     const detail::in_statement of_the_user(at);
     return array<T>(detail::adopted{}, detail::new_leaf<T>("empty", shape.values(), detail::current_place()));
 }
+INGOT_REJECTED("extents stand in braces: empty<float>({3, 4})", (element_type T = double, std::integral... I),
+               (sizeof...(I) > 1), ::ingot::detail::rejected empty(I...))
 
 /// Zeros of this shape, float64 where no other type is named. Throws what `empty` does.
 ///
@@ -115,6 +118,8 @@ array<T> zeros(const shape_like& shape, const source_place& at = {}) {
     const detail::in_statement of_the_user(at);
     return detail::zeroed<T>("zeros", shape.values(), detail::current_place());
 }
+INGOT_REJECTED("extents stand in braces: zeros<float>({3, 4})", (element_type T = double, std::integral... I),
+               (sizeof...(I) > 1), ::ingot::detail::rejected zeros(I...))
 
 /// Ones of this shape, float64 where no other type is named. Throws what `empty` does.
 ///
@@ -126,6 +131,8 @@ array<T> ones(const shape_like& shape, const source_place& at = {}) {
     const detail::in_statement of_the_user(at);
     return detail::filled<T>("ones", shape.values(), detail::current_place(), 1);
 }
+INGOT_REJECTED("extents stand in braces: ones<float>({3, 4})", (element_type T = double, std::integral... I),
+               (sizeof...(I) > 1), ::ingot::detail::rejected ones(I...))
 
 /// One value everywhere; of the value's own type where no other is named. Throws what `empty` does, and dtype_error
 /// where an integer does not fit the type.

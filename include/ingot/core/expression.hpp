@@ -197,6 +197,8 @@ public:
     map(const map&) = default;
     map(map&&) noexcept = default;
     map& operator=(const map&) = delete;  // exp(x) = exp(y) would else overwrite a temporary
+    INGOT_REJECTED("an expression is not written; x(0) = 3 is, of an array x", (class E),
+                   (!std::same_as<std::remove_cvref_t<E>, map>), void operator=(E&&) const)
 
     void gather(cursor& c) const {
         if (leaves_.count() != leaves) throw_tree_moved_from();

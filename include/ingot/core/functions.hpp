@@ -1,5 +1,5 @@
 // The elementwise functions and the C++ operators over expressions, made from the rows of the operator table.
-// An operator that the dtypes do not have (minus on bool, shift of a float) is deleted: SFINAE sees it, and the
+// An operator that the dtypes do not have (minus on bool, shift of a float) is rejected: SFINAE sees it, and the
 // compiler's first line names function and operands.
 #pragma once
 
@@ -16,77 +16,70 @@ template <op O, class... A>
 concept not_of_these_dtypes = sizeof...(A) == facts(O).arity && (operand_like<A> && ...) &&
                               (array_expression<A> || ...) && !signature_of<O, A...>().legal;
 
-#define INGOT_OPERATOR(name, arity, ...)                              \
-    template <class... A>                                             \
-        requires(sizeof...(A) == arity && applicable<op::name, A...>) \
-    auto name(A&&... a) {                                             \
-        return apply_operator<op::name>(std::forward<A>(a)...);       \
-    }                                                                 \
-    template <class... A>                                             \
-        requires not_of_these_dtypes<op::name, A...>                  \
-    auto name(A&&...) = delete;
-#define INGOT_ALIAS(alias, name)                                                      \
-    template <class... A>                                                             \
-        requires(sizeof...(A) == facts(op::name).arity && applicable<op::name, A...>) \
-    auto alias(A&&... a) {                                                            \
-        return apply_operator<op::name>(std::forward<A>(a)...);                       \
-    }                                                                                 \
-    template <class... A>                                                             \
-        requires not_of_these_dtypes<op::name, A...>                                  \
-    auto alias(A&&...) = delete;
+#define INGOT_OPERATOR(name, arity, ...)                                                          \
+    template <class... A>                                                                         \
+        requires(sizeof...(A) == arity && applicable<op::name, A...>)                             \
+    auto name(A&&... a) {                                                                         \
+        return apply_operator<op::name>(std::forward<A>(a)...);                                   \
+    }                                                                                             \
+    INGOT_REJECTED(#name " is not defined for these dtypes; astype<T>(x) converts", (class... A), \
+                   (not_of_these_dtypes<op::name, A...>), ::ingot::detail::rejected name(A&&...))
+#define INGOT_ALIAS(alias, name)                                                                   \
+    template <class... A>                                                                          \
+        requires(sizeof...(A) == facts(op::name).arity && applicable<op::name, A...>)              \
+    auto alias(A&&... a) {                                                                         \
+        return apply_operator<op::name>(std::forward<A>(a)...);                                    \
+    }                                                                                              \
+    INGOT_REJECTED(#alias " is not defined for these dtypes; astype<T>(x) converts", (class... A), \
+                   (not_of_these_dtypes<op::name, A...>), ::ingot::detail::rejected alias(A&&...))
 #define INGOT_PART(...)
 #define INGOT_WORDS(...)
 #include <ingot/core/operators.def>
 
-/// A vector or the like beside an expression. What is deleted returns what to write, which compilers print.
-struct values_of_the_host_want_asarray {};
+/// A vector or the like beside an expression.
 template <class A, class B>
 concept beside_values_of_the_host = (array_expression<A> && values_of_host<B> && !array_expression<B>) ||
                                     (array_expression<B> && values_of_host<A> && !array_expression<A>);
 
-#define INGOT_BINARY(symbol, name)                                               \
-    template <class A, class B>                                                  \
-        requires beside_values_of_the_host<A, B>                                 \
-    values_of_the_host_want_asarray operator symbol(A&&, B&&) = delete;          \
-    template <class A, class B>                                                  \
-        requires applicable<op::name, A, B>                                      \
-    auto operator symbol(A&& a, B&& b) {                                         \
-        return apply_operator<op::name>(std::forward<A>(a), std::forward<B>(b)); \
-    }                                                                            \
-    template <class A, class B>                                                  \
-        requires not_of_these_dtypes<op::name, A, B>                             \
-    auto operator symbol(A&&, B&&) = delete;
-#define INGOT_UNARY(symbol, name)                            \
+#define INGOT_BINARY(symbol, name, hint)                                                                   \
+    INGOT_REJECTED("a range of the host's is no array: asarray(values)", (class A, class B),               \
+                   (beside_values_of_the_host<A, B>), ::ingot::detail::rejected operator symbol(A&&, B&&)) \
+    template <class A, class B>                                                                            \
+        requires applicable<op::name, A, B>                                                                \
+    auto operator symbol(A&& a, B&& b) {                                                                   \
+        return apply_operator<op::name>(std::forward<A>(a), std::forward<B>(b));                           \
+    }                                                                                                      \
+    INGOT_REJECTED(hint, (class A, class B), (not_of_these_dtypes<op::name, A, B>),                        \
+                   ::ingot::detail::rejected operator symbol(A&&, B&&))
+#define INGOT_UNARY(symbol, name, hint)                      \
     template <class A>                                       \
         requires applicable<op::name, A>                     \
     auto operator symbol(A&& a) {                            \
         return apply_operator<op::name>(std::forward<A>(a)); \
     }                                                        \
-    template <class A>                                       \
-        requires not_of_these_dtypes<op::name, A>            \
-    auto operator symbol(A&&) = delete;
-INGOT_BINARY(+, add)
-INGOT_BINARY(-, subtract)
-INGOT_BINARY(*, multiply)
-INGOT_BINARY(/, divide)
-INGOT_BINARY(%, remainder)
-INGOT_BINARY(==, equal)
-INGOT_BINARY(!=, not_equal)
-INGOT_BINARY(<, less)
-INGOT_BINARY(<=, less_equal)
-INGOT_BINARY(>, greater)
-INGOT_BINARY(>=, greater_equal)
-INGOT_BINARY(&&, logical_and)
-INGOT_BINARY(||, logical_or)
-INGOT_BINARY(&, bitwise_and)
-INGOT_BINARY(|, bitwise_or)
-INGOT_BINARY(^, bitwise_xor)
-INGOT_BINARY(<<, left_shift)
-INGOT_BINARY(>>, right_shift)
-INGOT_UNARY(+, positive)
-INGOT_UNARY(-, negative)
-INGOT_UNARY(~, invert)
-INGOT_UNARY(!, logical_not)
+    INGOT_REJECTED(hint, (class A), (not_of_these_dtypes<op::name, A>), ::ingot::detail::rejected operator symbol(A&&))
+INGOT_BINARY(+, add, "add is not defined for these dtypes; astype<T>(x) converts")
+INGOT_BINARY(-, subtract, "bool has no minus: x ^ y, astype<int>(x) - y")
+INGOT_BINARY(*, multiply, "multiply is not defined for these dtypes; astype<T>(x) converts")
+INGOT_BINARY(/, divide, "bool has no division: astype<int>(x) / y")
+INGOT_BINARY(%, remainder, "bool has no remainder: astype<int>(x) % y")
+INGOT_BINARY(==, equal, "equal is not defined for these dtypes; astype<T>(x) converts")
+INGOT_BINARY(!=, not_equal, "not_equal is not defined for these dtypes; astype<T>(x) converts")
+INGOT_BINARY(<, less, "complex numbers have no order: compare abs(z), real(z)")
+INGOT_BINARY(<=, less_equal, "complex numbers have no order: compare abs(z), real(z)")
+INGOT_BINARY(>, greater, "complex numbers have no order: compare abs(z), real(z)")
+INGOT_BINARY(>=, greater_equal, "complex numbers have no order: compare abs(z), real(z)")
+INGOT_BINARY(&&, logical_and, "logical_and is not defined for these dtypes; astype<T>(x) converts")
+INGOT_BINARY(||, logical_or, "logical_or is not defined for these dtypes; astype<T>(x) converts")
+INGOT_BINARY(&, bitwise_and, "floats have no bits: astype<int>(x); of truths x && y, x || y")
+INGOT_BINARY(|, bitwise_or, "floats have no bits: astype<int>(x); of truths x && y, x || y")
+INGOT_BINARY(^, bitwise_xor, "floats have no bits: astype<int>(x); a power is power(x, y), square(x)")
+INGOT_BINARY(<<, left_shift, "floats have no bits: astype<int>(x); of truths x && y, x || y")
+INGOT_BINARY(>>, right_shift, "floats have no bits: astype<int>(x); of truths x && y, x || y")
+INGOT_UNARY(+, positive, "positive is not defined for these dtypes; astype<T>(x) converts")
+INGOT_UNARY(-, negative, "bool has no minus: !x, -astype<int>(x)")
+INGOT_UNARY(~, invert, "floats have no bits: astype<int>(x)")
+INGOT_UNARY(!, logical_not, "logical_not is not defined for these dtypes; astype<T>(x) converts")
 #undef INGOT_BINARY
 #undef INGOT_UNARY
 

@@ -304,6 +304,10 @@ void fill_diagonal(D&& x, const V& value) {
     std::move(diagonal) = value;
 }
 
+INGOT_REJECTED(
+    "it takes three: where(condition, x, y); the indices of true elements are where(condition), nonzero(condition)",
+    (array_expression A, operand_like B), true, ::ingot::detail::rejected where(const A&, const B&))
+
 }  // namespace detail
 
 using detail::argwhere;

@@ -298,6 +298,9 @@ auto stacked_as_columns(const P& parts) {
 ///     //          [3.  4.  3. ]]
 ///     //         [1 2 3 4 5 6]
 INGOT_JOIN_ALONG(concatenate, axis_or_none, concatenated)
+INGOT_REJECTED("arrays stand in braces, of several types in a tuple: concatenate({x, y})",
+               (array_expression A, array_expression... B), (sizeof...(B) > 0),
+               ::ingot::detail::rejected concatenate(const A&, const B&...))
 
 /// Expressions of one shape one behind the other along a new axis at that place of the result; given as `concatenate`
 /// has it. Throws shape_error where shapes differ.
@@ -310,6 +313,9 @@ INGOT_JOIN_ALONG(concatenate, axis_or_none, concatenated)
 ///     //          [2 5]
 ///     //          [3 6]]
 INGOT_JOIN_ALONG(stack, index_t, stacked)
+INGOT_REJECTED("arrays stand in braces, of several types in a tuple: stack({x, y})",
+               (array_expression A, array_expression... B), (sizeof...(B) > 0),
+               ::ingot::detail::rejected stack(const A&, const B&...))
 
 /// Side by side: along the second axis, vectors along their only one. Given as `concatenate` has it.
 ///

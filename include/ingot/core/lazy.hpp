@@ -125,9 +125,8 @@ public:
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, lazy> && detail::same_kind(E::type, type))
     lazy(const E& e) : tree_(tree_of(detail::as_node(e))) {}
-    template <array_expression E>
-        requires(!detail::same_kind(E::type, type))
-    lazy(const E&) = delete;  // a lesser kind is named: lazy<int> k = astype<int>(e); of a complex number, real(e)
+    INGOT_REJECTED("an expression of a greater kind is converted by name: lazy<int> k = astype<int>(e); real(e)",
+                   (array_expression E), !detail::same_kind(E::type, type), lazy(const E&))
 
     // Inner: what the last word of `Node` makes of its operands, without the node.
     template <class Node, class... A>

@@ -246,9 +246,8 @@ public:
     leaf(leaf&&) noexcept = default;
     leaf& operator=(const leaf&) & = default;  // of lvalues alone: x(0) = y(0) of const arrays does not compile
     leaf& operator=(leaf&&) & noexcept = default;
-    template <class E>
-        requires(!std::same_as<std::remove_cvref_t<E>, leaf>)
-    void operator=(E&&) const = delete;  // no expression is written, nor a const array: x(0) = 3 is
+    INGOT_REJECTED("an expression and a const array are not written; x(0) = 3 is, of an array x", (class E),
+                   (!std::same_as<std::remove_cvref_t<E>, leaf>), void operator=(E&&) const)
 
     const buffer_ref& memory() const noexcept { return record_.memory; }
     const layout& where() const noexcept { return record_.where; }

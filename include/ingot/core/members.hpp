@@ -9,6 +9,7 @@
 #include <ingot/core/error.hpp>
 #include <ingot/core/indexing.hpp>
 #include <ingot/core/program.hpp>
+#include <ingot/core/rejected.hpp>
 #include <ingot/core/shape.hpp>
 
 namespace ingot::detail {
@@ -156,18 +157,39 @@ public:
         return std::apply([&](const auto&... own) { return static_cast<E&&>(*this)(own...); }, indices);
     }
 
-    // What is deleted stays invisible to SFINAE; the compiler prints its line.
-    template <class... I>
-        requires(!(any_index<I> && ...) && !(index_tuple<I> && ...))
-    void operator()(I...) const = delete;  // indices are integers, slice(), all, newaxis, ellipsis, arrays of integers
-    template <class I>
-    void operator[](I) const = delete;  // an element or a view is x(i), x(i, j), x(slice(1, -1))
-    void begin() const = delete;        // elements may be on a device: for (auto v : x.values())
-    void end() const = delete;
-    explicit operator bool() const = delete;  // a condition is one truth: all(e).item(); elements: where(e, x, y)
-    template <class Number>
-        requires std::is_arithmetic_v<Number>
-    operator Number() const = delete;  // a number of the host is waited for: e.item()
+    INGOT_REJECTED("not an index: indices are integers, slice(...), all, newaxis, ellipsis, arrays of integers, masks",
+                   (class... I), !(any_index<I> && ...) && !(index_tuple<I> && ...),
+                   ::ingot::detail::rejected operator()(I...) const)
+    INGOT_REJECTED("an array has no brackets: x(i), x(i, j), x(slice(1, -1))", (class I), true,
+                   ::ingot::detail::rejected operator[](I) const)
+    INGOT_REJECTED_ALWAYS("an array is no range of the host's: for (auto v : x.values())", void begin() const)
+    INGOT_REJECTED_ALWAYS("an array is no range of the host's: for (auto v : x.values())", void end() const)
+    INGOT_REJECTED_ALWAYS("an array is no condition: all(e).item(), any(e).item(); by element where(e, x, y)",
+                          explicit operator bool() const)
+    INGOT_REJECTED("an array is no number: e.item() reads one; unlike expressions have one type as lazy<T>(e)",
+                   (class Number), std::is_arithmetic_v<Number>, operator Number() const)
+    // Functions are free functions.
+#define INGOT_FREE_FUNCTION(name, call)                                            \
+    INGOT_REJECTED("of an array it is a free function: " call, (class... A), true, \
+                   ::ingot::detail::rejected name(const A&...) const)
+    INGOT_FREE_FUNCTION(sum, "sum(x), sum(x, axis)")
+    INGOT_FREE_FUNCTION(prod, "prod(x), prod(x, axis)")
+    INGOT_FREE_FUNCTION(mean, "mean(x), mean(x, axis)")
+    INGOT_FREE_FUNCTION(std, "std(x), std(x, axis)")
+    INGOT_FREE_FUNCTION(max, "max(x), max(x, axis)")
+    INGOT_FREE_FUNCTION(min, "min(x), min(x, axis)")
+    INGOT_FREE_FUNCTION(argmax, "argmax(x), argmax(x, axis)")
+    INGOT_FREE_FUNCTION(dot, "dot(x, y), matmul(x, y)")
+    INGOT_REJECTED_ALWAYS("of an array it is a free function: reshape(x, {2, 3})",
+                          rejected reshape(const shape_like&) const)
+    INGOT_FREE_FUNCTION(transpose, "transpose(x), x.T()")
+    INGOT_FREE_FUNCTION(flatten, "ravel(x)")
+    INGOT_FREE_FUNCTION(copy, "copy(x)")
+#undef INGOT_FREE_FUNCTION
+    INGOT_REJECTED("of an array it is a free function: astype<T>(x)", (class To, class... A), true,
+                   ::ingot::detail::rejected astype(const A&...) const)
+    INGOT_REJECTED("an array gives all its extents: x.shape()[0]", (class I), true,
+                   ::ingot::detail::rejected shape(I) const)
 
     /// The axes reversed: a view; of an array that may be written it is written too.
     ///

@@ -234,6 +234,8 @@ template <floating_element T>
 auto uniform(const shape_like& shape) {
     return default_generator().uniform<T>(shape);
 }
+INGOT_REJECTED_ALWAYS("the type is named: random::uniform<float>({3, 4})",
+                      ::ingot::detail::rejected uniform(const shape_like&))
 
 /// Normal numbers of mean 0 and deviation 1, of this shape, from the default generator; an expression, on the current
 /// device. Throws shape_error where an extent is negative.
@@ -244,6 +246,8 @@ template <floating_element T>
 auto normal(const shape_like& shape) {
     return default_generator().normal<T>(shape);
 }
+INGOT_REJECTED_ALWAYS("the type is named: random::normal<float>({3, 4})",
+                      ::ingot::detail::rejected normal(const shape_like&))
 
 /// Words of 32 or 64 random bits, uint32 or uint64, of this shape, from the default generator; an expression, on the
 /// current device. Four words of 32 bits, or two of 64, are one Philox4x32-10 of (seed, call, number), as Random123 has
@@ -256,6 +260,8 @@ template <word_element T>
 auto bits(const shape_like& shape) {
     return default_generator().bits<T>(shape);
 }
+INGOT_REJECTED_ALWAYS("the type is named: random::bits<std::uint32_t>({3, 4})",
+                      ::ingot::detail::rejected bits(const shape_like&))
 
 }  // namespace random
 }  // namespace ingot

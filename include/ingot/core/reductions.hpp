@@ -27,19 +27,21 @@ concept subtractable_expression = real_expression<E> && kind_of(node_of<E>::type
 #define INGOT_REDUCTION(name, tag) INGOT_REDUCTION_OF(array_expression, name, tag, add)
 /// Of all elements, or over the axes given. The result has e's shape without those; with a last `keepdims` they stay,
 /// of extent 1. Throws shape_error where e does not have such an axis or one is given twice.
-#define INGOT_REDUCTION_OF(operand, name, tag, join) \
-    template <operand E, tag... T>                   \
-    auto name(E&& e, T... tags) {                    \
-        reduction how{#name, nullptr};               \
-        (how.note(tags), ...);                       \
-        return INGOT_REDUCED(name, join, how, e);    \
-    }                                                \
-    template <operand E, tag... T>                   \
-    auto name(E&& e, const axes& over, T... tags) {  \
-        reduction how{#name, &over};                 \
-        (how.note(tags), ...);                       \
-        return INGOT_REDUCED(name, join, how, e);    \
-    }
+#define INGOT_REDUCTION_OF(operand, name, tag, join)                                                     \
+    template <operand E, tag... T>                                                                       \
+    auto name(E&& e, T... tags) {                                                                        \
+        reduction how{#name, nullptr};                                                                   \
+        (how.note(tags), ...);                                                                           \
+        return INGOT_REDUCED(name, join, how, e);                                                        \
+    }                                                                                                    \
+    template <operand E, tag... T>                                                                       \
+    auto name(E&& e, const axes& over, T... tags) {                                                      \
+        reduction how{#name, &over};                                                                     \
+        (how.note(tags), ...);                                                                           \
+        return INGOT_REDUCED(name, join, how, e);                                                        \
+    }                                                                                                    \
+    INGOT_REJECTED("axes stay by " #name "(x, axis, keepdims)", (operand E, std::same_as<bool> B), true, \
+                   ::ingot::detail::rejected name(const E&, const axes&, B))
 #define INGOT_REDUCED(name, join, how, e)                                                       \
     in_float32(std::forward<E>(e), [&](auto&& x) {                                              \
         return started<op::join>(#name, name##_of(how, std::forward<decltype(x)>(x)), tags...); \
@@ -465,12 +467,10 @@ template <class A, class B>
 concept two_values_want_maximum_or_minimum =
     (array_expression<A> || array_expression<B>) &&
     (array_expression<B> || std::is_floating_point_v<std::remove_cvref_t<B>> || weak_scalar<A>);
-template <class A, class B>
-    requires two_values_want_maximum_or_minimum<A, B>
-void max(A&&, B&&) = delete;
-template <class A, class B>
-    requires two_values_want_maximum_or_minimum<A, B>
-void min(A&&, B&&) = delete;
+INGOT_REJECTED("of two values it is maximum(x, y)", (class A, class B), (two_values_want_maximum_or_minimum<A, B>),
+               ::ingot::detail::rejected max(A&&, B&&))
+INGOT_REJECTED("of two values it is minimum(x, y)", (class A, class B), (two_values_want_maximum_or_minimum<A, B>),
+               ::ingot::detail::rejected min(A&&, B&&))
 
 }  // namespace detail
 

@@ -38,9 +38,8 @@ public:
     void operator=(E&& e) && {
         detail::write("assign", std::move(*this), std::forward<E>(e));
     }
-    template <class E>
-        requires detail::assignable_to<E, T>
-    void operator=(E&&) & = delete;  // what is selected is written in the same statement: x(0) = 7
+    INGOT_REJECTED("a selection is written in its own statement: x(0) = 7", (class E), (detail::assignable_to<E, T>),
+                   void operator=(E&&) &)
     /// Writes too: u(slice(1)) = v(slice(1)) would else copy the snapshot and nothing more.
     /// To itself it writes what is there.
     // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)

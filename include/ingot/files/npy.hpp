@@ -79,6 +79,8 @@ array<T> load(const std::string& path, const source_place& at = {}) {
     detail::load_elements(path, {detail::dtype_of<T>, l.memory(), l.where()});
     return array<T>(detail::adopted{}, std::move(l));
 }
+INGOT_REJECTED_ALWAYS("the type is named: load<float>(path); of any type load_any(path)",
+                      ::ingot::detail::rejected load(const std::string&))
 
 /// What a .npy file holds; its elements are not read. Throws file_error, and dtype_error where Ingot has no such dtype.
 ///

@@ -15,18 +15,9 @@
 #include <vector>
 
 #include <ingot/core/expression.hpp>
+#include <ingot/core/rejected.hpp>
 
 namespace ingot::detail {
-
-/// A string as a template's argument.
-template <std::size_t N>
-struct fixed_string {
-    char text[N]{};
-    constexpr fixed_string(const char (&given)[N]) {
-        for (std::size_t i = 0; i < N; ++i) text[i] = given[i];
-    }
-    constexpr std::string_view view() const { return {text, N - 1}; }
-};
 
 /// "T x", "float x" or "raw T x". One letter stands for a type that a call decides; other types have NumPy's names or
 /// C++'s. Raw is a whole array, which the text reads where it likes.

@@ -337,6 +337,10 @@ public:
         const std::tuple<A&&...> given(std::forward<A>(arguments)...);
         write(of_outputs{}, given, call<std::tuple<A...>, true>(of_inputs{}, of_outputs{}, given));
     }
+    INGOT_REJECTED(
+        "these are not the kernel's inputs: one for each, of a letter one type; then of_size(...) or out(z, ...)",
+        (class... A), (!is_expression<A...>() && !is_statement<A...>()),
+        ::ingot::detail::rejected operator()(const A&...) const)
 
 private:
     template <class Given, bool Statement>

@@ -249,6 +249,13 @@ auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
     return chosen_elements(rows, array<index_t>(take_along_axis<index_mode::unchecked>(places, order, -1)), axis);
 }
 
+INGOT_REJECTED("how many is the second argument: topk(x, 10)", (array_expression E), true,
+               ::ingot::detail::rejected topk(const E&))
+INGOT_REJECTED("the greatest come first by sort(x, axis, descending)", (array_expression E, std::same_as<bool> B), true,
+               ::ingot::detail::rejected sort(const E&, index_t, B))
+INGOT_REJECTED("the greatest come first by argsort(x, axis, descending)", (array_expression E, std::same_as<bool> B),
+               true, ::ingot::detail::rejected argsort(const E&, index_t, B))
+
 }  // namespace detail
 
 using detail::argpartition;

@@ -1,6 +1,8 @@
 // Columns on CUDA that are read where they lie: a thread folds up to 16 bytes of neighbouring ones, threads beside each
 // other read neighbours, and below them are as many rows of threads as the block has room for. Few columns have many
 // rows of threads, so narrow arrays are read as whole as wide ones; long columns are shared by several blocks.
+#include <functional>
+
 #include "codegen/cuda/fold/across/column_fold.hpp"
 
 #include "codegen/cuda/join.hpp"

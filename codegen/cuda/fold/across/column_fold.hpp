@@ -2,6 +2,7 @@
 // file of its own.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "codegen/cuda/fold/across/choice.hpp"
