@@ -23,7 +23,7 @@ NOT_COMPARED = re.compile(
     r"\.item\(\)|to_host|values\(|benchmark|fill\(|^put\(|^copyto\(|^scatter_add\(|\) = |\+= |sum\(x\)\.item|eval\(frexp|eval\(max|bit_cast|array<float>\(x\)|complex_of|"
     r"astype<std::complex|array<double>\{1|"
     # Compared by tests of their own: files, joins, grids, windows (parity/elsewhere.txt).
-    r"save|load|npy_info|print_options|grid|ix_\(|fromfunction|_index|split\(|diagflat|tril|rollaxis|fliplr|"
+    r"device|stream\(|event\(|_pool\(|capture\(|synchronize|save|load|npy_info|print_options|grid|ix_\(|fromfunction|_index|split\(|diagflat|tril|rollaxis|fliplr|"
     r"broadcast_arrays|concatenate|stack\(|append|insert|delete|pad\(|roll\(|convolve|cov\(|sliding|as_strided|atleast|"
     r"matmul\(x, v\)|outer\(v, v\) \+|linalg::qr|linalg::eigh|linalg::solve_triangular|linalg::lu|linalg::cho_solve|"
     r"linalg::expm|linalg::toeplitz|repr\(|polyfit|roots|tofile|fromfile|unstack|histogramdd|bin_rule|topk\(|"
