@@ -33,7 +33,7 @@ def main(source, build, generator, compiler):
             sys.exit(f"{done.stdout}\nconan {arguments[0]} failed")
         return done.stdout
 
-    launcher = write_launcher(work, build)
+    launcher = write_launcher(work, build, unity=False)
     run("profile", "detect")
     # What is the quickest to build: the package's content and its use are what is tested.
     settings = ("--no-remote", "-s", "compiler.cppstd=20", "-s", "build_type=Debug",

@@ -6,6 +6,7 @@ What BUILD has compiled already is not compiled again.
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -17,8 +18,12 @@ def main(source, build, compiler):
     work = pathlib.Path(build) / "tests/wheel"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    environment = {**os.environ, "CXX": compiler, "INGOT_SORTING_ARCHITECTURES": "", "CMAKE_BUILD_PARALLEL_LEVEL":
-                   str(os.cpu_count()), "CMAKE_CXX_COMPILER_LAUNCHER": str(write_launcher(work, build))}
+    # As the objects were compiled that are copied.
+    cache = pathlib.Path(build, "CMakeCache.txt").read_text()
+    architectures = re.search(r"^INGOT_SORTING_ARCHITECTURES:\w+=(.*)$", cache, re.M).group(1)
+    environment = {**os.environ, "CXX": compiler, "INGOT_SORTING_ARCHITECTURES": architectures,
+                   "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count()),
+                   "CMAKE_CXX_COMPILER_LAUNCHER": str(write_launcher(work, build))}
     environment.pop("CC", None)
     environment.pop("PYTHONPATH", None)
     python = str(work / "venv/bin/python3")
