@@ -88,12 +88,10 @@ struct interp_points {
     array<T> fp;
     double period;  // 0: none
 
-    interp_points(const lazy<double>& given_xp, const lazy<T>& given_fp, const std::optional<double>& given_period)
-        : period(given_period ? std::fabs(*given_period) : 0) {
-        check_points(given_xp.shape().values(), given_fp.shape().values());
+    interp_points(const array<double>& given_xp, const array<T>& given_fp, const std::optional<double>& given_period)
+        : xp(given_xp), fp(given_fp), period(given_period ? std::fabs(*given_period) : 0) {
+        check_points(xp.shape().values(), fp.shape().values());
         if (given_period && period == 0) throw error("[interp] a period of 0");
-        xp = given_xp;
-        fp = given_fp;
         if (period == 0) return;
         std::vector<double> places = xp.to_host();
         const std::vector<index_t> which = repeat_points(places, period);
@@ -113,14 +111,14 @@ struct interp_points {
 
 }  // namespace
 
-lazy<double> interpolated(const lazy<double>& x, const lazy<double>& xp, const lazy<double>& fp,
+lazy<double> interpolated(const lazy<double>& x, const array<double>& xp, const array<double>& fp,
                           const interp_options<double>& outside) {
     const interp_points<double> p(xp, fp, outside.period);
     return p.at(x, p.fp, outside.left.has_value(), outside.left.value_or(0), outside.right.has_value(),
                 outside.right.value_or(0));
 }
-lazy<std::complex<double>> interpolated(const lazy<double>& x, const lazy<double>& xp,
-                                        const lazy<std::complex<double>>& fp,
+lazy<std::complex<double>> interpolated(const lazy<double>& x, const array<double>& xp,
+                                        const array<std::complex<double>>& fp,
                                         const interp_options<std::complex<double>>& outside) {
     const interp_points<std::complex<double>> p(xp, fp, outside.period);
     const bool has_left = outside.left.has_value(), has_right = outside.right.has_value();

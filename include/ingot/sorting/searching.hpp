@@ -116,10 +116,10 @@ struct interp_options {
 namespace detail {
 
 /// `interp` in float64 or complex128.
-INGOT_API lazy<double> interpolated(const lazy<double>& x, const lazy<double>& xp, const lazy<double>& fp,
+INGOT_API lazy<double> interpolated(const lazy<double>& x, const array<double>& xp, const array<double>& fp,
                                     const interp_options<double>&);
-INGOT_API lazy<std::complex<double>> interpolated(const lazy<double>& x, const lazy<double>& xp,
-                                                  const lazy<std::complex<double>>& fp,
+INGOT_API lazy<std::complex<double>> interpolated(const lazy<double>& x, const array<double>& xp,
+                                                  const array<std::complex<double>>& fp,
                                                   const interp_options<std::complex<double>>&);
 
 /// The piecewise linear function through the points (xp, fp), xp increasing, at x: a `lazy`, float64, or
@@ -138,7 +138,7 @@ template <real_operand X, real_array P, array_expression F,
           class T = type_of<promote(operand_type_of<F>().type, dtype::f8)>>
 lazy<T> interp(const X& x, const P& xp, const F& fp, const std::type_identity_t<interp_options<T>>& outside = {}) {
     using real = deferred<double, T>;
-    return interpolated(lazy<real>(as_values<real>(x)), lazy<real>(as_values<real>(xp)), lazy<T>(as_values<T>(fp)),
+    return interpolated(lazy<real>(as_values<real>(x)), array<real>(as_values<real>(xp)), array<T>(as_values<T>(fp)),
                         outside);
 }
 
