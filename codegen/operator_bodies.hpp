@@ -1,5 +1,5 @@
-// The operator table's texts: what a row's bodies are, what replaces them where, the routines and functions that they
-// call, and the names that rows have besides their own. A user's program reads none of it (ingot/core/operators.hpp).
+// The operator table's texts: the bodies of its rows, what replaces them on a target, the routines and functions that
+// they call, and the further names of rows. A user's program reads none of it (ingot/core/operators.hpp).
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace ingot::detail {
 
-/// A row's bodies by kind, `none` where there is none.
+/// A row's bodies by kind; `none` where there is none.
 struct row_bodies {
     std::string_view boolean, integer, floating;
 
-    /// Of a kind that is not complex.
+    /// The body for a kind that is not complex.
     constexpr std::string_view of(kind k) const {
         return k == kind::boolean ? boolean : k == kind::integer ? integer : floating;
     }
@@ -44,7 +44,7 @@ inline constexpr alias_facts alias_table[] = {
 #include <ingot/core/operators.def>
 };
 
-/// Why bounds above 4 last places are that.
+/// The reasons of bounds above 4 last places.
 struct wide_bound_facts {
     op of;
     std::string_view reason;
@@ -64,7 +64,7 @@ inline constexpr function_facts function_table[] = {
 #include <ingot/core/operators.def>
 };
 
-/// Functions of the table's own that several bodies call.
+/// The table's own functions that several bodies call.
 struct routine_facts {
     std::string_view name;
     std::uint8_t arity;
@@ -75,10 +75,10 @@ inline constexpr routine_facts routine_table[] = {
 #include <ingot/core/operators.def>
 };
 
-/// What evaluates a body: `host` and `cuda` are numbered as the targets of a key are.
+/// The evaluators of a body: `host` and `cuda` are numbered as the targets of a key.
 enum class evaluator : std::uint8_t { host, cuda, interpreter };
 
-/// A body of its own for one dtype, where `everywhere` or on one target.
+/// A body of its own for one dtype, everywhere or on one target.
 struct spelling_facts {
     enum class reach : std::uint8_t { host, cuda, all };
     op of;
@@ -112,7 +112,7 @@ constexpr body_text body_of(op o, evaluator where, dtype first, dtype second) {
     if (first != second && facts(o).rule == rule::comparison)
         for (const mixed_facts& m : mixed_table)
             if (m.of == o) return {m.body, 0};
-    // Of complex numbers only the parts are taken.
+    // For complex numbers bodies only take the parts.
     if (kind_of(first) == kind::complex) return {o == op::imag ? "return imag(a);" : "return real(a);", 0};
     for (const spelling_facts& s : spelling_table)
         if (s.of == o && s.type == first &&

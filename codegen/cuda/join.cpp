@@ -1,4 +1,4 @@
-// Joins are trees, so that the error of a sum grows with the logarithm of what is summed.
+// Joins are trees, so that the error of a sum grows with the logarithm of the number of terms.
 #include "codegen/cuda/join.hpp"
 
 namespace ingot::codegen {

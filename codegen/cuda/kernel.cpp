@@ -1,5 +1,5 @@
-// Accesses to memory and index arithmetic as CUDA text. Loads name their cache policy: a stream past the first-level
-// cache and stores that leave the caches first are worth 1 to 3% of the bandwidth.
+// Memory accesses and index arithmetic as CUDA text. Loads and stores name their cache policy: streaming loads past the
+// first-level cache, and stores evicted first, gain 1 to 3% of the bandwidth.
 #include "codegen/cuda/kernel.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ reading cuda_kernel::reading_of(const array_argument& in, std::uint64_t axes) co
 
 std::string cuda_kernel::element(const array_argument& in, const std::string& offset) {
     const std::string from = pointer(in) + offset;
-    // The intrinsic has overloads for numbers; the compiler sees that the array is only read all the same.
+    // The intrinsic has overloads for numbers only; the compiler sees anyway that the array is only read.
     if (in.at->head.aliased || !has_intrinsics(in.at->head.type))
         return offset.empty() ? '*' + from : "*(" + from + ')';
     return "__ldg(" + from + ')';
@@ -71,7 +71,7 @@ void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, s
     const array_argument at = array_of(row);
     const std::uint32_t n = length_of(row), vector = vector_of_row(row, n);
     if (vector == bytes_of(at)) return kernel_builder::load_row(row, to, out);
-    // Of elements that are beside each other in memory a row begins at the first.
+    // For elements beside each other in memory the row begins at the first.
     const bool of_elements = row.axis == looping.along, in_digit = of_elements && element_axis >= 0;
     const int elements = element_axis;
     if (of_elements) element_axis = -1;
@@ -125,7 +125,7 @@ std::string cuda_kernel::loader(reading how, std::string_view word) {
     } else if (how == reading::once && by != std::end(streamed)) {
         const std::string type(word);
         name = "load_stream", access = "stream", why = "Elements that nothing reads again: past the first-level cache.";
-        // Specialisations of one template: an overload added behind load_stream would not be found by it.
+        // Specialisations of one template: load_stream would not find an overload that is declared behind it.
         needs.add("stream", "template <class word>\n__device__ word stream(const word* from);\n");
         needs.add("stream " + type, "template <>\n" + function("") + type + " stream(const " + type +
                                         "* from) {\n    " + type + " w;\n" + std::string(by->second) +
@@ -209,7 +209,7 @@ void cuda_kernel::open_unrolled(const char* variable, std::uint32_t n) {
 }
 
 bool cuda_kernel::has_quick_bodies() const {
-    return key.header.math != detail::math_mode::fast && loops == 0 &&  // a loop is not made twice
+    return key.header.math != detail::math_mode::fast && loops == 0 &&  // a loop is not written twice
            std::ranges::any_of(graph.nodes, [](const node& n) { return n.axes != 0 && has_quick_body(n); });
 }
 

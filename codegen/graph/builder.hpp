@@ -1,4 +1,4 @@
-// Makes the nodes of a graph: equal ones have one number, so a subtree that was written three times is one node.
+// Makes the nodes of a graph. Equal nodes have one number, so a subtree that was written three times is one node.
 #pragma once
 
 #include <initializer_list>
@@ -11,16 +11,16 @@
 
 namespace ingot::codegen {
 
-/// The row of this name. Throws where there is none.
+/// The row of this name; throws where there is none.
 detail::op row_named(std::string_view wanted);
 
 class graph_builder {
 public:
     node_id intern(const node& n);
     node_id constant(dtype type, double value);
-    /// A constant is converted here.
+    /// A cast; a constant is converted here.
     node_id cast(node_id from, dtype type);
-    /// A row over arguments that already have the dtypes it computes in.
+    /// A row over arguments that already have the dtypes in which it computes.
     node_id map(detail::op o, dtype type, std::initializer_list<node_id> arguments);
 
     const node& at(node_id id) const { return graph_.nodes[id]; }

@@ -1,4 +1,4 @@
-// Nodes are rebuilt in order, each with what its arguments became: a real node, or the parts of a complex one.
+// Nodes are rebuilt in order, each over its new arguments: a real node, or the two parts of a complex one.
 #include "codegen/graph/complex_parts.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 bool is_complex(dtype t) { return kind_of(t) == kind::complex; }
 
-/// A value: of a complex one both parts, of another the first.
+/// A value: both parts of a complex one, else the first alone.
 struct value {
     node_id re, im = no_node;
 };
@@ -66,7 +66,8 @@ private:
     value times(value z, node_id x) { return {times(z.re, x), times(z.im, x)}; }
     value choose(node_id c, value a, value b) { return {choose(c, a.re, b.re), choose(c, a.im, b.im)}; }
     value constant_like(double re, value z) { return {number(re, z.re), number(0, z.re)}; }
-    /// By the divisor's larger part (Smith, 1962): squares would leave the range. Of 0 by the absolute value.
+    /// Division scaled by the larger part (Smith, 1962), for squares would leave the range; by 0, by the absolute
+    /// value.
     value over(value a, value b) {
         const node_id positive = absolute(b.re);
         const node_id by_re = ask(op::greater_equal, positive, absolute(b.im));
@@ -79,7 +80,7 @@ private:
         const value dividend = choose(of_zero, a, scaled);
         return {over(dividend.re, scale), over(dividend.im, scale)};
     }
-    /// 1 / z by the same scheme. Both parts of 1 / 0 are NaN, as NumPy has it.
+    /// 1 / z by the same scheme. Both parts of 1 / 0 are NaN, as in NumPy.
     value reciprocal(value z) {
         const node_id by_re = ask(op::less_equal, absolute(z.im), absolute(z.re));
         const node_id large = choose(by_re, z.re, z.im), small = choose(by_re, z.im, z.re);
@@ -87,7 +88,7 @@ private:
         const node_id whole = over(number(1, z.re), scale), part = over(ratio, scale);
         return {choose(by_re, whole, part), negated(choose(by_re, part, whole))};
     }
-    /// A function whose parts are rows of z's parts.
+    /// A function whose two parts are rows over z's parts.
     value parts(op re, op im, value z) { return {apply(re, z.re, z.im), apply(im, z.re, z.im)}; }
     value exponential(value z) { return parts(op::exp_re, op::exp_im, z); }
     value root(value z) { return parts(op::sqrt_re, op::sqrt_im, z); }
@@ -95,14 +96,14 @@ private:
     value times_i(value z) { return {negated(z.im), z.re}; }
     value over_i(value z) { return {z.im, negated(z.re)}; }
 
-    // Which side of a cut z is on a zero's sign says: 1 - z has the other one.
+    // A zero's sign tells on which side of a cut z is, so 1 - z has the opposite sign.
     value one_less(value z) { return {minus(number(1, z.re), z.re), negated(z.im)}; }
     value one_more(value z) { return {plus(z.re, number(1, z.re)), z.im}; }
 
     node_id infinite(value z) { return either(map(op::isinf, dtype::b1, {z.re}), map(op::isinf, dtype::b1, {z.im})); }
     node_id absolute(node_id x) { return apply(op::absolute, x); }
 
-    // Kahan's formulas (Branch cuts for complex elementary functions, 1987), and C's values of infinities, and of a
+    // Kahan's formulas (Branch cuts for complex elementary functions, 1987), with C's values for infinities and for a
     // zero beside a NaN.
     value arc_sine(value z) {
         const value below = root(one_less(z)), above = root(one_more(z));
@@ -135,7 +136,7 @@ private:
         return choose(infinite(z), limit, finite_hyperbolic_arc_tangent(z));
     }
     value finite_hyperbolic_arc_tangent(value z) {
-        const node_id size = apply(op::absolute, z.re);  // the function is odd, and of negative ones loses digits
+        const node_id size = apply(op::absolute, z.re);  // the function is odd, and loses digits for negative arguments
         const node_id one = number(1, z.re), left = minus(one, size), right = plus(one, size);
         const node_id square = times(z.im, z.im), quarter = number(0.25, z.re), half = number(0.5, z.re);
         const node_id grown = over(times(number(4, z.re), size), plus(times(left, left), square));
@@ -143,7 +144,7 @@ private:
         return {choose(zero(z.re), z.re, length),
                 times(half, apply(op::arctan2, plus(z.im, z.im), minus(times(left, right), square)))};
     }
-    /// Of whole exponents below 100 by multiplication, as NumPy has it.
+    /// Whole exponents below 100 are computed by multiplication, as in NumPy.
     value power(value z, value w) {
         const dtype part = at(z.re).type;
         const value general = exponential(times(w, logarithm(z)));
@@ -159,7 +160,7 @@ private:
     }
 
     node_id is_nan(value z) { return either(map(op::isnan, dtype::b1, {z.re}), map(op::isnan, dtype::b1, {z.im})); }
-    /// The greater in lexicographic order, or the less; a NaN where one is, or where neither is a number.
+    /// The greater in lexicographic order, or the less; NaN where one is NaN, if NaN wins, else where both are.
     value extreme(op beyond, op not_within, bool nan_wins, value a, value b) {
         const node_id by_re = both(ask(beyond, a.re, b.re),
                                    map(op::logical_not, dtype::b1,
@@ -270,7 +271,7 @@ private:
 
     // ---- nodes
 
-    /// The parts of a complex node that is one: an operand's, or a library's.
+    /// The parts of a complex node that exists as one: an operand, or a library's result.
     value taken_apart(node_id whole) {
         const dtype part = part_of(at(whole).type);
         return {map(op::real, part, {whole}), map(op::imag, part, {whole})};
@@ -301,7 +302,7 @@ private:
         return {cast(z.re, part), z.im == no_node ? constant(part, 0) : cast(z.im, part)};
     }
 
-    /// The node twice, over the parts of its first argument.
+    /// Makes the node twice, over each part of its first argument.
     value of_each_part(const node& given, value z) {
         node n = given;
         n.type = part_of(given.type);

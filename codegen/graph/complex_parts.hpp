@@ -1,4 +1,4 @@
-// A complex node is two real ones, its parts: so every schedule, fold and scan takes complex numbers, and knows none.
+// Splits a complex node into two real ones, its parts: no schedule, fold or scan needs to know complex numbers.
 #pragma once
 
 #include "codegen/graph/graph.hpp"

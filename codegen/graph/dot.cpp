@@ -1,4 +1,4 @@
-// One box a node, one arrow an operand, the outputs double-framed.
+// One box for a node, one arrow for an operand; outputs have a double frame.
 #include "codegen/graph/dot.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::string label(const node& n, const key& k) {
             return "view";
         case node_kind::text:
         case node_kind::store:
-        case node_kind::shifted:  // the planner's
+        case node_kind::shifted:  // made by the planner only
         case node_kind::thread_fold:
         case node_kind::thread_scan:
             break;

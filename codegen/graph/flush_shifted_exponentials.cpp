@@ -1,4 +1,4 @@
-// Finds the exponentials by their shape.
+// Finds such exponentials by the shape of the graph.
 #include "codegen/graph/flush_shifted_exponentials.hpp"
 
 #include "codegen/text/kernel.hpp"
@@ -19,7 +19,8 @@ std::uint64_t folded_by(const key& k, const graph& g, const node& reduction) {
     return loops;
 }
 
-/// m where it is finite; where it is not, all elements are -infinity, or one is what makes the sum infinite or NaN.
+/// m of where(isfinite(m), m, ...). If m is not finite, all elements are -infinity, or one makes the sum infinite or
+/// NaN.
 node_id without_guard(const graph& g, node_id c) {
     const node& n = g.nodes[c];
     if (!is_row(n, op::where)) return c;

@@ -1,5 +1,5 @@
-// The hash-consed graph of a key: what is to be computed, every cast explicit, every equal subtree once.
-// Nodes are numbered so that operands come before their users.
+// The hash-consed graph of a key: the nodes to compute, with every cast explicit and every equal subtree once. Nodes
+// are numbered so that operands come before their users.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,29 @@ inline constexpr node_id no_node = ~node_id{0};
 
 enum class node_kind : std::uint8_t {
     operand,   // an array's element, a scalar or a random number (of generator `code`): operand `index` of the key
-    constant,  // `value`, made by the lowerer
-    map,       // row `code` of the operator table over `arguments`, all in the dtypes the row computes in
+    constant,  // `value`, made during lowering
+    map,       // row `code` of the operator table over `arguments`, all in the dtypes in which the row computes
     cast,      // `arguments[0]` as `type`, by the rules of astype
-    reduce,    // fold `code` of `arguments[0]` over the axes bound by binder `index`; a user's: of the text `pick`
+    reduce,    // fold `code` of `arguments[0]` over the axes bound by binder `index`; a user's is in text `pick`
     scan,      // fold `code` of `arguments[0]` along the axis bound by binder `index`, up to pick operand `pick`; in
-               // shared loops all prefixes, along the loop of that axis
+               // shared loops all prefixes, along that axis's loop
     gather,    // `arguments[0]` at `arguments[1]` on the axis bound by binder `index`
     unravel,   // `arguments[0]` at the digits of pick operand `pick` on the axes bound by binder `index`; of place_rule
                // `code`
     user,      // function `code` of the user's text `index` over `arguments`
-    text,      // the text `index` itself; gone when the graph is made
-    shifted,   // of the reduction `arguments[0]`, of rule `shifted`, the sum for c = `arguments[1]`; where `pick` is 1,
-               // for the row's sum divided by that; where 2, the greatest element of a sum of exponentials
-    // Made by a loop of the thread that wants the value (plan/thread_folds.hpp).
+    text,      // the text `index` itself; dropped when the graph is made
+    shifted,   // the sum of reduction `arguments[0]`, of rule `shifted`, about c = `arguments[1]`; where `pick` is 1,
+               // about the row's sum divided by that; where 2, the greatest element of a sum of exponentials
+    // Made in a loop of the thread that uses the value (plan/thread_folds.hpp).
     thread_fold,  // as reduce
-    thread_scan,  // as scan, of all prefixes: in a loop along its axis the prefix up to there
-    // Of library functions. What they take and give lies in memory.
+    thread_scan,  // as scan of all prefixes: in a loop along its axis, the prefix up to there
+    // Library functions, whose operands and results lie in memory.
     library,  // the whole result of function `code` of `arguments`; `index` is the binder of its axes
     view,     // the result of the library `arguments[0]` at the place of pick operand `pick`
-    scatter,  // of a root alone: `arguments[0]` written `arguments[1]` elements behind the output's first, nowhere if
-              // that is negative; by scatter_rule `code`
-    store,  // `arguments[0]` in memory, along the axes of binder `index` that bits of `code` name, and the others that
-            // it moves along; in shared loops alone
+    scatter,  // at a root only: `arguments[0]` written `arguments[1]` elements behind the output's first, nowhere if
+              // that is negative; joined by scatter_rule `code`
+    store,  // `arguments[0]` in memory, along the axes of binder `index` that bits of `code` name, and the others
+            // along which it moves; in shared loops only
 };
 
 struct node {
@@ -49,16 +49,16 @@ struct node {
     std::uint16_t pick = 0;
     std::uint8_t arity = 0;
     node_id arguments[detail::most_arguments] = {};
-    bool flushed = false;  // of a map node: subnormal results may be 0
+    bool flushed = false;  // for a map node: subnormal results may be 0
     double value = 0;
-    std::uint64_t axes = 0;  // bit a: the value changes along loop axis a (bound axes below a binder not counted)
+    std::uint64_t axes = 0;  // bit a: the value changes along loop axis a (axes that a binder below binds not counted)
     friend bool operator==(const node&, const node&) = default;
 };
 
-/// Of an unravel.
+/// The place_rule of an unravel.
 constexpr detail::place_rule rule_of(const node& n) { return static_cast<detail::place_rule>(n.code); }
 
-/// Of a whole array that a text reads where it likes.
+/// Whether a node is a whole array, of which a text reads any element.
 inline bool is_raw(const key& k, const node& n) {
     return n.kind == node_kind::operand && k.operands[n.index].head.kind == detail::operand_kind::raw;
 }
@@ -66,20 +66,20 @@ inline bool is_raw(const key& k, const node& n) {
 struct graph {
     std::vector<node> nodes;
     std::vector<node_id> roots;  // one for each output, in the output's dtype
-    /// For each axis of the key the axis whose loop walks it: its own, or that of an earlier binder over the same
-    /// extents, so that two reductions of one row share a loop and what they read. Nodes know loop axes only.
+    /// For each axis of the key the axis whose loop walks it: its own, or an axis of an earlier binder over the same
+    /// extents, so that two reductions of one row share a loop and its loads. Nodes know loop axes only.
     std::vector<std::uint8_t> loop_axis;
-    std::vector<user_text> texts;  // that users' nodes name
+    std::vector<user_text> texts;  // the texts that users' nodes name
 };
 
-/// Whether binders over the same extents are one loop, as the emitters want it, or each its own.
+/// Whether binders over the same extents share one loop, as emitters need, or each has its own.
 enum class loops : std::uint8_t { own, shared };
 
-/// Lowers a key: a stack machine over its program words, so a chain of 10^6 nodes needs no deep stack.
+/// Lowers a key by a stack machine over its program words, so a chain of 10^6 nodes needs no deep stack.
 graph lower(const key& k, loops l = loops::own);
-/// Leaves out what rewriting left without a user (the exponent of a strength-reduced power).
+/// Drops nodes that a rewriting left without a user (the exponent of a strength-reduced power).
 void drop_unused(graph& g);
-/// The expression as a reader would write it, operands named x0, x1, ... and scalars s0, s1, ...
+/// The expression as a reader would write it, with operands named x0, x1, ... and scalars s0, s1, ...
 std::string text(const graph& g, node_id root, const key& k);
 
 }  // namespace ingot::codegen

@@ -1,4 +1,4 @@
-// Nodes are rebuilt in order, each with what its arguments became.
+// Nodes are rebuilt in order, each over its new arguments.
 #include "codegen/graph/halves.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    /// A value as the 16-bit float; what was widened from one is that.
+    /// A value as the 16-bit float; a value that was widened from one is that one.
     node_id narrowed(node_id value, dtype to) {
         const node& n = at(value);
         return n.kind == node_kind::cast && at(n.arguments[0]).type == to ? n.arguments[0] : cast(value, to);

@@ -1,5 +1,5 @@
-// Keys between their two forms, words and vectors. Words may come from another process, so nothing in them is trusted:
-// every length and enumerator is checked before it is used.
+// Converts keys between words and vectors. Words may come from another process, so nothing in them is trusted: every
+// length and enumerator is checked before it is used.
 #include "codegen/graph/key.hpp"
 
 #include <algorithm>
@@ -119,7 +119,7 @@ void write_steps(const std::vector<std::int8_t>& steps, std::vector<std::uint32_
     }
 }
 
-/// Whether a relation says how the places of a pick are shifts.
+/// Whether a relation tells how the places of a pick are shifted.
 bool is_shift(const view_relation& r) { return r.operand == r.base; }
 
 void require_shift(const view_relation& r, const key& k) {
@@ -137,7 +137,7 @@ void require_shift(const view_relation& r, const key& k) {
 
 void require_relation(const view_relation& r, const key& k) {
     const operand_class &view = k.operands[r.operand], &base = k.operands[r.base];
-    // Views that are shifted move along other axes of the key.
+    // Shifted views move along other axes of the key.
     const bool shifts = !k.relations.empty() && is_shift(k.relations.front());
     require(
         view.head.kind == operand_kind::array && base.head.kind == operand_kind::array &&
@@ -189,7 +189,7 @@ void write_iteration(const iteration& i, std::vector<std::uint32_t>& out) {
     write_steps(i.beyond, out);
 }
 
-/// All that stands behind the outputs.
+/// Reads the sections behind the outputs.
 void read_sections(word_reader& in, key& k) {
     for (std::size_t i = 0; i < k.operands.size(); ++i) {
         if (!has_text(k, i)) continue;
@@ -260,7 +260,7 @@ key decode(std::span<const std::uint32_t> words) {
     word_reader in(words);
     key k;
     k.header = read_header(in);
-    std::vector<bool> of_library{false};  // each owner of axes
+    std::vector<bool> of_library{false};  // for each owner of axes
     for (std::uint32_t i = 0; i < k.header.program; ++i) {
         const word w = in.next();
         require((w & 15u) <= static_cast<std::uint32_t>(word_kind::scatter) && (w >> 4 & 0xffu) < dtype_count,

@@ -75,7 +75,7 @@ void key_loops::share() {
         extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
     for (std::size_t a = 0; a < n; ++a)
         if (const std::size_t b = key_.axes[a].partner; b != 0) walk_together(binders, b - 1, a);
-    // A key names one partner of an axis; a reduction's may have several scans to walk along.
+    // A key names one partner of an axis; an axis of a reduction may have several scans that walk along it.
     for (std::size_t scanned = 0; scanned < n; ++scanned)
         for (std::size_t a = scanned + 1; a < n; ++a)
             if (extent_of[a] == extent_of[scanned]) follow(binders, scanned, a);
@@ -94,7 +94,7 @@ void key_loops::share() {
         return one.kind == word_kind::reduce || one.kind == word_kind::library ||
                first_same(one.pick) == first_same(other.pick);
     };
-    // With an axis that is not of a scan, which goes where its reduction goes.
+    // Whether it shares a loop with an axis that is no scan's; a scan's axis follows its reduction's.
     const auto shared = [&](std::size_t axis) {
         for (std::size_t c = 0; c < n; ++c)
             if (c != axis && of_axes_[c] == of_axes_[axis] &&
@@ -119,7 +119,7 @@ void key_loops::share() {
                 return;
             }
     };
-    // The outermost first: what a binder stands beneath tells along which loops its result moves.
+    // Outermost binders first: the binder above tells along which loops a binder's result moves.
     const auto known = [&](const binder_facts& f) {
         for (std::size_t c = 0; c < n; ++c)
             if ((f.results & ~outer) >> c & 1u && !settled[key_.axes[c].owner - std::size_t{1}]) return false;
@@ -167,7 +167,7 @@ void key_loops::walk_together(const std::vector<binder_facts>& binders, std::siz
         const std::uint16_t owner = key_.axes[axis].owner;
         return owner != 0 && binders[owner - 1u].kind == word_kind::scan;
     };
-    if (is_scanned(first) && is_scanned(second)) return;  // one follows the other, wherever that goes
+    if (is_scanned(first) && is_scanned(second)) return;  // one follows the other, wherever that leads
     if ((walks(binders, second, first) || walks(binders, first, second)) && of_axes_[second] == second)
         of_axes_[second] = of_axes_[first];
 }
@@ -186,7 +186,7 @@ std::vector<key_loops::binder_facts> key_loops::list_binders() const {
         std::uint64_t axes = 0;
         if (kind == word_kind::reference && code_of_word(w) < of_word.size()) axes = of_word[code_of_word(w)];
         for (int i = arity_of_word(w); i-- > 0 && !stack.empty();) {
-            // Of a gather the source, taken last, loses the bound axes; the index does not.
+            // The source of a gather, taken last, loses the bound axes; the index does not.
             std::uint64_t value = stack.back();
             if (binds_value(kind, i)) value &= ~bound_axes(binders.size());
             axes |= value;

@@ -1,5 +1,5 @@
-// Key to graph: a stack machine over the program's postfix words. Every node goes through `intern`, which gives equal
-// nodes one number, so a subtree that was written three times is one node; casts are nodes like any other.
+// Lowers a key to a graph: a stack machine over the program's postfix words. Every node goes through `intern`, which
+// gives equal nodes one number, so a subtree that was written three times is one node; casts are nodes like any other.
 #include <algorithm>
 #include <array>
 
@@ -116,7 +116,7 @@ private:
         throw error("[lower] a lazy program must be spliced before its key is lowered");
     }
 
-    /// The text under this number; equal ones with equal types are one.
+    /// The text of this number; equal texts with equal types are one.
     node_id text() {
         const std::uint16_t operand = key_.operands[take_operand()].head.same_as;
         const user_text given = read_user_text(key_.operands[operand].text, key_.operands[operand].binding);
@@ -142,8 +142,8 @@ private:
         n.arity = static_cast<std::uint8_t>(arity_of_word(w) - 1);
         const user_text& t = graph_.texts[n.index];
         const bool post = t.reduces() && static_cast<user_part>(n.code) == user_part::post;
-        // Behind what is joined stand how many elements there were and are; of a text that does not ask they are left
-        // out.
+        // Behind the joined value stand the numbers of elements before and after; they are dropped where the text does
+        // not use them.
         if (n.code >= (t.reduces() ? 2 : t.outputs.size()) ||
             (post ? n.arity != 1 && n.arity != 3 : n.arity != t.inputs.size()))
             throw error("[lower] a user's text has no such function");
@@ -157,8 +157,8 @@ private:
         return intern(n);
     }
 
-    /// Whether an elementwise text reads its input `i`: the last two, its element's number and their count, it need
-    /// not.
+    /// Whether an elementwise text reads its input `i`. The last two inputs, the element's number and the count, are
+    /// optional.
     static bool asks_for(const user_text& t, std::size_t i) {
         return i + 2 < t.inputs.size() || has_name(t.parts[0], i + 1 < t.inputs.size() ? "i" : "_ind");
     }
@@ -213,7 +213,7 @@ private:
         }
     }
 
-    /// The first binder that walks the same loops in the same order, which tells places apart.
+    /// The first binder that walks the same loops in the same order, which decides the places.
     std::uint16_t first_binder_like(std::size_t binder) const {
         const std::vector<std::uint8_t> own = loops_.loops_of(binder);
         for (std::size_t b = 0; !own.empty() && b < binder; ++b)
@@ -221,8 +221,8 @@ private:
         return static_cast<std::uint16_t>(binder);
     }
 
-    /// Over axes of extent 1, which were collapsed away: the operand itself, its truth, or its place, which is 0. That
-    /// is made of the element: a graph that has lost what walks an axis does not tell what is read along it.
+    /// A fold over axes of extent 1, which were collapsed away: the operand itself, its truth, or its place, which is
+    /// 0. The 0 is made from the element, for without it the graph would lose the loop that walks the operand's axes.
     node_id of_one(fold f, node_id element, dtype type) {
         const fold_rule rule = facts(f).rule;
         if (rule == fold_rule::own || rule == fold_rule::sums) return cast(element, type);
@@ -252,7 +252,7 @@ private:
         if (kind == word_kind::reduce) {
             n.kind = node_kind::reduce;
             const auto f = static_cast<fold>(n.code);
-            // A fold takes its operand in the dtype it folds in.
+            // A fold gets its operand in the dtype in which it folds.
             const bool sums = f == fold::sum || f == fold::prod || user;
             if (sums) n.arguments[0] = cast(n.arguments[0], n.type);
             if (bound == 0) return of_one(f, n.arguments[0], n.type);
@@ -263,11 +263,12 @@ private:
             n.kind = kind == word_kind::scan ? node_kind::scan : node_kind::unravel;
             n.pick = loops_.first_same(take_operand());
             if (kind == word_kind::scan) n.arguments[0] = cast(n.arguments[0], n.type);
-            // A reshape whose axes merged, or a scan or reshape of axes of extent 1: nothing is left to find.
+            // A reshape whose axes merged, or a scan or reshape over axes of extent 1: its operand is the result.
             if (bound == 0) return n.arguments[0];
             const std::uint64_t picked = loops_.in_loops(loops_.axes_of(n.pick));
             if (kind == word_kind::scan && walked_ == loops::shared) {
-                // All prefixes, in a loop that they move along; read elsewhere (flipped, sliced) as a reshape reads.
+                // All prefixes, in a loop along which they move; other places (flipped, sliced) are read as by a
+                // reshape.
                 node whole = n;
                 whole.pick = 0;
                 whole.axes = at(n.arguments[0]).axes | bound;
@@ -281,7 +282,7 @@ private:
         return intern(n);
     }
 
-    /// The library's whole result, from operands in memory, read at the pick.
+    /// The library's whole result, from operands in memory, read at the pick's place.
     node_id lower_library(word w) {
         const library_facts& row = facts(static_cast<library_function>(code_of_word(w)));
         const std::vector<std::uint8_t> own = loops_.loops_of(binders_);

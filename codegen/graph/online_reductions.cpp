@@ -1,4 +1,4 @@
-// Finds the sums by their shape, node after node; what changes gets new numbers.
+// Finds such sums by the shape of the graph, node after node; changed nodes get new numbers.
 #include "codegen/graph/online_reductions.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ public:
         graph made;
         made.loop_axis = graph_.loop_axis;
         made.texts = graph_.texts;
-        std::vector<node_id> moved, reductions(graph_.nodes.size(), no_node);  // made of each sum
+        std::vector<node_id> moved, reductions(graph_.nodes.size(), no_node);  // the new node of each sum
         for (node_id i = 0; i < graph_.nodes.size(); ++i) {
             const node_id sum = sum_that_knows(i);  // or the node itself
             const std::optional<shifted_sum> shifted = find(sum);
@@ -70,7 +70,7 @@ private:
         return at(i).kind == node_kind::map && at(i).code == static_cast<std::uint16_t>(row);
     }
 
-    /// Over which binders something beneath a node reduces.
+    /// Notes over which binders nodes at or below a node reduce.
     void note_reductions(node_id i) {
         const node& n = at(i);
         for (int a = 0; a < n.arity; ++a)
@@ -100,7 +100,7 @@ private:
         if (!is_row(difference, op::subtract)) return {};
         const shifted_sum found{squares ? fold::squares : fold::exponentials, at(difference).arguments[0],
                                 at(difference).arguments[1]};
-        // All of one dtype; c, and only c, the same throughout the row, and made of the row.
+        // All have one dtype; only c is constant along the row, and it is computed from the row.
         const std::uint64_t folded = folded_by(n);
         const bool fits = at(found.x).type == n.type && at(found.c).type == n.type &&
                           (at(found.x).axes & folded) != 0 && (at(found.c).axes & folded) == 0 &&
@@ -111,8 +111,8 @@ private:
         return alone && squares ? shifted_by_share(found, folded) : found;
     }
 
-    /// Whether there are reductions beneath a node, all of them this one. A mean and a maximum are so: where the row
-    /// has infinities or NaN, c says what comes of them.
+    /// Whether there are reductions below c and all of them are this one. That holds for a mean and a maximum: where
+    /// the row has infinities or NaN, c decides the result.
     bool is_made_of(node_id c, fold of, node_id x, std::uint64_t folded) const {
         if (beneath_[c].empty()) return false;
         const node& n = at(c);
@@ -122,7 +122,7 @@ private:
                            [&](node_id a) { return beneath_[a].empty() || is_made_of(a, of, x, folded); });
     }
 
-    /// Of a row's maximum, the sum of exponentials of that row, which comes by it; else the node itself.
+    /// For a row's maximum, the sum of exponentials of that row, which computes it too; else the node itself.
     node_id sum_that_knows(node_id i) const {
         const node& n = at(i);
         if (n.kind != node_kind::reduce || static_cast<fold>(n.code) != fold::max) return i;
@@ -133,8 +133,8 @@ private:
         return i;
     }
 
-    /// Where c is the row's own sum divided, and nothing else wants it, the sum need not be kept: what is kept of the
-    /// squares knows it.
+    /// Where c is the row's own sum divided, and has no other user, the sum need not be kept: the partial result of the
+    /// squares contains it.
     shifted_sum shifted_by_share(const shifted_sum& found, std::uint64_t folded) const {
         const node& c = at(found.c);
         if (!is_row(found.c, op::divide) || uses_[c.arguments[0]] != 1) return found;

@@ -1,4 +1,4 @@
-// Finds over which spaces the reductions of a graph fold.
+// Finds the spaces over which the reductions of a graph fold.
 #include "codegen/graph/reduction.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using namespace detail;
 
 namespace {
 
-/// Those along which an output moves.
+/// The loops along which an output moves.
 std::uint64_t loops_of_output(const key& k, const graph& g, std::size_t output) {
     std::uint64_t axes = 0;
     const std::vector<stride_class>& strides = k.outputs[output].strides;
@@ -20,7 +20,7 @@ std::uint64_t loops_of_output(const key& k, const graph& g, std::size_t output) 
     return axes;
 }
 
-/// Of the first length class, as far as any binder of these loops tells it.
+/// The part of the first length class, as far as any binder of these loops tells it.
 std::uint8_t subclass_of_rows(const key& k, const graph& g, const std::vector<int>& loops) {
     std::uint8_t known = 0;
     for (const axis_class& a : k.axes)
@@ -55,7 +55,7 @@ folding find_folding(const key& k, const graph& g) {
         if (k.axes[a].owner == 0) kept |= axis_bit(g.loop_axis[a]);
     for (std::size_t o = 0; o < k.outputs.size(); ++o) {
         const std::uint64_t axes = loops_of_output(k, g, o);
-        // All of the space, and nothing but it beside the kept axes: one space may be a part of another.
+        // An output along the whole space and nothing else beside the kept axes: one space may be a part of another.
         const auto along = std::ranges::find_if(f.spaces, [&](const folded_space& s) {
             return s.bits() != 0 && (axes & s.bits()) == s.bits() && (axes & ~(s.bits() | kept)) == 0;
         });

@@ -1,5 +1,5 @@
-// Reductions of one kernel: every `reduce` of a graph whose trees before and after are elementwise, grouped by the
-// space that it folds over.
+// The reductions of one kernel: every `reduce` of a graph whose trees before and after are elementwise, grouped by the
+// space over which it folds.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace ingot::codegen {
 struct folded_space {
     std::vector<int> axes;  // loop axes, outermost first
     std::uint8_t length_class = 1;
-    std::uint8_t subclass = 0;  // of that class, or 0
+    std::uint8_t subclass = 0;  // the part of that class, or 0
     std::vector<node_id> reductions;
-    std::vector<node_id> values;       // what they fold
-    std::vector<std::size_t> outputs;  // those written element by element on the way: they move along these axes too
+    std::vector<node_id> values;       // the values that they fold
+    std::vector<std::size_t> outputs;  // outputs that move along these axes too: written element by element
 
-    /// All that is computed for an element: what is folded, then what is written.
+    /// All nodes computed for an element: the folded values, then the outputs.
     std::vector<node_id> wanted(const graph& g) const {
         std::vector<node_id> all = values;
         for (const std::size_t k : outputs) all.push_back(g.roots[k]);
@@ -34,27 +34,27 @@ struct folded_space {
         return b;
     }
     int inner() const { return axes.empty() ? -1 : axes.back(); }
-    /// The most elements that it may have.
+    /// The most elements that the space may have.
     std::uint32_t longest() const { return longest_of(length_class, subclass); }
 };
 
 /// The spaces of a graph in which no reduction lies beneath another.
 struct folding {
     std::vector<folded_space> spaces;
-    std::vector<std::size_t> results;  // outputs that are written when all is folded
+    std::vector<std::size_t> results;  // outputs written after the folds
 };
 folding find_folding(const key& k, const graph& g);
 
-/// Whether a reduction of it is a sum of exponentials.
+/// Whether the graph has a sum of exponentials.
 bool has_exponentials(const graph& g);
 
-/// What writes the folds of each space, numbered through.
+/// The writers of the folds of each space, numbered through.
 std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g, prelude& needs);
 
 /// Rows longer than 2^(long_row_class + 4) elements are shared by several blocks where there are few.
 inline constexpr std::uint8_t long_row_class = 9;
 
-/// Whether every result has few blocks' worth of company: rows alone do not fill the device.
+/// Whether there are so few results that rows alone do not fill the device.
 bool few_results(const key& k, int rank);
 
 void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);

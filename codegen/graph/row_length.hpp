@@ -1,11 +1,11 @@
-// How many elements the rows of a class have, from what a key says of a bound axis.
+// The number of elements in rows of a class, from the words of a bound axis in the key.
 #pragma once
 
 #include <cstdint>
 
 namespace ingot::codegen {
 
-/// The longest row of a class, or of a part of it.
+/// The longest row of a class, or of a part of the class.
 constexpr std::uint32_t longest_of(std::uint8_t length_class, std::uint8_t subclass = 0) {
     if (length_class == 1 && subclass != 0) return 1u << (subclass - 1);
     return length_class > 1 && subclass == 1 ? 12u << length_class : 16u << length_class;

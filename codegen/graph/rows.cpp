@@ -1,5 +1,5 @@
-// Rows are found from below: a node knows the rows of the reductions and scans beneath it, as long as one kernel
-// computes them all.
+// Finds rows from below: a node has the rows of the reductions and scans below it, as long as one kernel computes them
+// all.
 #include "codegen/graph/rows.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace ingot::codegen {
 
 namespace {
 
-/// In the place of folded axes: reductions side by side, each over axes of its own.
+/// Stands for the folded axes of several reductions side by side, each over axes of its own.
 constexpr std::uint64_t several = ~std::uint64_t{0};
 
 bool within(std::uint64_t axes, std::uint64_t others) { return (axes & ~others) == 0; }
@@ -50,13 +50,13 @@ std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t bin
 rows rows_of(const key& k, const graph& g, const node& fold) {
     rows r{fold.axes, 0};
     for (const int a : loops_of_binder(k, g, fold.index)) r.folded |= axis_bit(a);
-    r.kept &= ~r.folded;  // a scan's values move along its row
+    r.kept &= ~r.folded;  // a scan's values also move along its row
     return r;
 }
 
 std::optional<row_program> find_row_program(const key& k, const graph& g) {
     std::optional<row_program> found;
-    std::vector<std::size_t> phase(g.nodes.size());  // the first in which a node's value can be computed
+    std::vector<std::size_t> phase(g.nodes.size());  // the first phase in which a node's value can be computed
     std::uint64_t kept = 0;
     bool reduces = false;
     for (node_id i = 0; i < g.nodes.size(); ++i) {
@@ -75,7 +75,7 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
         for (const axis_class& a : k.axes)
             if (a.owner == n.index + 1) found->length_class = std::max(found->length_class, a.length_class);
         if (row.empty() || row != found->row || others != kept) return {};
-        for (std::size_t a = 0; a < k.axes.size(); ++a)  // known of axes that walk the row again
+        for (std::size_t a = 0; a < k.axes.size(); ++a)  // facts from axes that walk the row again
             if (k.axes[a].owner != 0 && g.loop_axis[a] == row.back())
                 found->subclass = std::max(found->subclass, k.axes[a].subclass);
         found->phases.resize(std::max(found->phases.size(), phase[i] + 1));
@@ -94,7 +94,7 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
 
 std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output) {
     const node& root = g.nodes[g.roots[output]];
-    // A value that is added repeatedly along an axis without strides counts each time.
+    // A value added repeatedly along an axis without strides counts each time.
     const bool counts =
         root.kind == node_kind::scatter && static_cast<detail::scatter_rule>(root.code) == detail::scatter_rule::add;
     std::uint64_t axes = outputs_axes(k) & (counts ? ~std::uint64_t{0} : root.axes);
@@ -153,7 +153,7 @@ row_uses::row_uses(const key& k, const graph& g, const std::vector<refused_rows>
             nodes_[i].reads_places =
                 n.kind == node_kind::unravel || n.kind == node_kind::gather || n.kind == node_kind::scan;
         }
-        if (n.kind == node_kind::library || n.kind == node_kind::view) continue;  // they read memory
+        if (n.kind == node_kind::library || n.kind == node_kind::view) continue;  // these read memory
         for (const node_id v : values) nodes_[i].reads_places |= nodes_[v].reads_places;
     }
     for (std::size_t i = 0; i < g.roots.size(); ++i) join({&g.roots[i], 1}, axes_of_output(k, g, i), &roots_[i]);
@@ -163,7 +163,7 @@ bool row_uses::is_refused(const rows& of, bool scans) const {
     return std::ranges::any_of(refused_, [&](const refused_rows& r) { return r.of == of && (scans || !r.scanned); });
 }
 
-/// Whether a kernel that makes this has the values that it needs for a node that moves along `axes`.
+/// Whether a kernel that computes this has the values that a node along `axes` needs.
 bool row_uses::fits(const state& s, std::uint64_t axes) const {
     if (!s.folds || s.reads_places) return false;
     if (within(axes, s.of.kept)) return true;
@@ -176,9 +176,9 @@ bool row_uses::can_join(node_id n, std::uint64_t axes, const std::vector<node_id
            std::ranges::all_of(others, [&](node_id other) { return !nodes_[other].folds || nodes_[other].of == s.of; });
 }
 
-/// What lies beneath a node over these values that moves along `axes`; says how it uses each.
+/// The state of a node over these values that moves along `axes`; sets how it uses each.
 row_uses::state row_uses::join(std::span<const node_id> values, std::uint64_t axes, use* uses) const {
-    // The most rows first: what is constant along some of them is computed once, in a kernel of its own.
+    // The most rows come first: a value constant along some of them is computed once, in a kernel of its own.
     const auto before = [](const state& a, const state& b) {
         const int of_a = std::popcount(a.of.kept), of_b = std::popcount(b.of.kept);
         return of_a != of_b ? of_a > of_b : a.deep && !b.deep;

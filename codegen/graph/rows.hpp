@@ -1,9 +1,9 @@
-// Row programs: graphs whose reductions all fold over the same axes (the row) and all give one value for each point of
-// the same other axes (the rows), and whose scans all go along that row: softmax, layer norm, logsumexp, the greatest
-// of the prefixes. The threads that hold a row compute everything about it from one read, phase after phase: the
-// reductions and scans of a phase need the results of earlier phases alone, and the outputs come after the last. Scans
-// alone, none of which needs another, are no row program. This is the analysis of the graph; whether and how a
-// target's threads hold such rows its own choice says (cuda/row/choice.hpp, host/rows.hpp).
+// Row programs: graphs whose reductions all fold over the same axes (the row) and give one value for each point of the
+// same other axes (the rows), and whose scans all go along that row: softmax, layer norm, logsumexp, the greatest
+// prefix. The threads that hold a row compute everything about it from one read, phase after phase: reductions and
+// scans of a phase need only results of earlier phases, and the outputs come last. Scans alone, none of which needs
+// another, are no row program. This file analyses the graph; each target chooses whether and how its threads hold such
+// rows (cuda/row/choice.hpp, host/rows.hpp).
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ namespace ingot::codegen {
 std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t binder);
 
 struct row_program {
-    std::vector<int> kept;                     // loop axes: one row for each of their points
+    std::vector<int> kept;                     // loop axes: each of their points has a row
     std::vector<int> row;                      // loop axes of a row, as the reductions fold over them
     std::uint8_t length_class;                 // of a row's length
-    std::uint8_t subclass = 0;                 // of that class, or 0
+    std::uint8_t subclass = 0;                 // the part of that class, or 0
     std::vector<std::vector<node_id>> phases;  // reductions and scans
 
     std::uint64_t kept_bits() const { return bits(kept); }
@@ -34,7 +34,7 @@ struct row_program {
     /// Every row of the class has more elements than `fewest`, and at most `most`.
     std::uint32_t most() const { return longest_of(length_class, subclass); }
     std::uint32_t fewest() const { return fewest_of(length_class, subclass); }
-    /// What is computed in a phase, the last being that of the outputs: what is folded in it, or the graph's roots.
+    /// The nodes that a phase computes: the values that it folds, or in the last phase the graph's roots.
     std::vector<node_id> wanted(const graph& g, std::size_t phase) const;
     /// The scans of all phases.
     std::vector<node_id> scans(const graph& g) const;
@@ -47,11 +47,11 @@ private:
     }
 };
 
-/// Nothing where no reduction's value is wanted along its row, by another fold of it or by an output, and no scan's by
-/// another fold or beside one.
+/// Empty unless (1) a reduction's value is used along its row, by another fold of the row or by an output; or (2) a
+/// scan's value is used by another fold or beside a reduction.
 std::optional<row_program> find_row_program(const key& k, const graph& g);
 
-/// The axes along which an output moves: its root's, and others where the root is broadcast into it.
+/// The axes along which an output moves: those of its root, and those along which the root is broadcast into it.
 std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output);
 
 /// The rows of a reduction or a scan, as loop axes.
@@ -61,7 +61,7 @@ struct rows {
 };
 rows rows_of(const key& k, const graph& g, const node& fold);
 
-/// Rows that no kernel holds; or, `scanned`, none that scans them.
+/// Rows that no kernel holds; where `scanned`, that no kernel with scans holds.
 struct refused_rows {
     rows of;
     bool scanned = false;
@@ -70,17 +70,17 @@ struct refused_rows {
 /// The axes that the outputs' loops walk.
 std::uint64_t outputs_axes(const key& k);
 
-/// Whether memory runs along the last of the kept axes, not along what is folded. The arrays that move along both
-/// decide, for they make the traffic; where there are none, all that move along what is folded.
+/// Whether memory runs along the last kept axis and not along the folded ones. Arrays that move along both decide, for
+/// they make the traffic; where there are none, all that move along the folded axes.
 bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, int last_kept);
 
-/// Which uses of reductions' and scans' values can stay in the kernel that makes them, because it holds the row.
+/// Decides which uses of reductions' and scans' values stay in the kernel that computes them, as it holds the row.
 class row_uses {
 public:
     enum class use : std::uint8_t {
-        plain,   // not along a row
-        held,    // along the row, in a kernel that holds it
-        parted,  // beside folds of other rows, so not in their kernel
+        plain,   // the value is not used along a row
+        held,    // used along the row, in a kernel that holds it
+        parted,  // used beside folds of other rows, so not in their kernel
     };
     row_uses(const key& k, const graph& g, const std::vector<refused_rows>& refused);
 
@@ -91,7 +91,7 @@ public:
         const state &one = nodes_[a], &other = nodes_[b];
         return !one.folds || !other.folds || one.of == other.of || !(one.deep || other.deep) || scan_alike(one, other);
     }
-    /// Whether the folds beneath two nodes, reductions or scans, are of the same rows, which a kernel may hold.
+    /// Whether the folds below two nodes, reductions or scans, have the same rows, which a kernel may hold.
     bool share_rows(node_id a, node_id b) const {
         return nodes_[a].folds && nodes_[b].folds && nodes_[a].of == nodes_[b].of;
     }
@@ -99,16 +99,16 @@ public:
     bool can_join(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const;
 
 private:
-    /// Of the nodes beneath a node that the same kernel computes.
+    /// The nodes below a node that the same kernel computes.
     struct state {
         rows of;
-        bool folds = false;         // reductions, or scans of rows that a kernel may hold
-        bool deep = false;          // a fold of a fold of the row, or a value along the row
-        bool scans = false;         // scans among them
-        bool scans_alone = false;   // nothing but scans, none of which needs another
-        bool reads_places = false;  // a gather, a reshape, a scan of rows that no kernel holds
+        bool folds = false;         // there are reductions, or scans of rows that a kernel may hold
+        bool deep = false;          // a fold of the row uses a fold of it, or a value moves along the row
+        bool scans = false;         // there are scans
+        bool scans_alone = false;   // there are only scans, none of which needs another
+        bool reads_places = false;  // there is a gather, a reshape, or a scan of rows that no kernel holds
     };
-    /// Scans along one axis need not be of the same rows: no kernel holds them.
+    /// Scans along one axis need not have the same rows, as no kernel holds these.
     static bool scan_alike(const state& a, const state& b) {
         return a.scans_alone && b.scans_alone && a.of.folded == b.of.folded;
     }

@@ -1,4 +1,4 @@
-// Finds what the scans of a graph fold, and along which axis.
+// Finds the values that the scans of a graph fold, and their axis.
 #include "codegen/graph/scan.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Scans of one kernel: every `scan` of a graph whose trees before and after are elementwise. All go along one axis of
-// the outputs' space; the other axes number the rows, each scanned for itself.
+// The scans of one kernel: every `scan` of a graph whose trees before and after are elementwise. All go along one axis
+// of the outputs' space; the other axes number the rows, each of which is scanned separately.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace ingot::codegen {
 
 struct scanning {
     int axis = 0;
-    std::uint8_t length_class = 1;  // of its length
-    std::uint8_t subclass = 0;      // of that class, or 0
+    std::uint8_t length_class = 1;  // of the axis's length
+    std::uint8_t subclass = 0;      // the part of that class, or 0
     std::vector<node_id> scans;
-    std::vector<node_id> values;  // what they fold
+    std::vector<node_id> values;  // the values that they fold
 
     std::uint64_t bit() const { return axis_bit(axis); }
     /// The most elements that a row may have.
@@ -24,10 +24,10 @@ struct scanning {
 };
 scanning find_scanning(const key& k, const graph& g);
 
-/// What writes the folds, numbered through.
+/// The writers of the folds, numbered through.
 std::vector<fold_writer> folds_of(const scanning& s, const graph& g, prelude& needs);
 
-/// The axes [0, rank) but one.
+/// The axes [0, rank) without one.
 std::vector<int> axes_without(int rank, int axis);
 
 void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);

@@ -1,5 +1,5 @@
-// The expression of a graph in one line. Nodes are rendered in order, each once, and a text that grew long is
-// shortened to its head, so a shared subtree or a chain of 10^6 nodes costs no more than its number of nodes.
+// Prints the expression of a graph in one line. Nodes are rendered in order, each once, and a long text is shortened to
+// its head, so a shared subtree or a chain of 10^6 nodes costs no more than its number of nodes.
 #include <algorithm>
 #include <array>
 
@@ -16,7 +16,7 @@ using namespace detail;
 
 constexpr std::size_t longest = 160;
 
-/// C++'s precedence of a binary operator; 0 where the body is no plain `a @ b`.
+/// C++'s precedence of a binary operator; 0 where the body is not a plain `a @ b`.
 struct infix {
     std::string_view symbol;
     int precedence = 0;
@@ -53,7 +53,7 @@ infix infix_of(op o) {
     return {};
 }
 
-/// "sum", or "l2.fold" of a user's.
+/// "sum", or "l2.fold" for a user's fold.
 std::string fold_name(const node& n, const graph& g) {
     const auto of = static_cast<fold>(n.code);
     if (of == fold::user && n.kind != node_kind::scan) return g.texts[n.pick].name + ".fold";
@@ -95,7 +95,7 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
             return {call("take", n, values)};
         case node_kind::unravel: {
             constexpr const char* rules[] = {"reshape", "nearest", "reflect", "symmetric"};
-            if (scanned) return values[n.arguments[0]];  // at other places
+            if (scanned) return values[n.arguments[0]];  // read at other places
             return {call(rules[n.code], n, values)};
         }
         case node_kind::user:

@@ -13,13 +13,13 @@ bool has_short_inner(const kernel_builder& b, int axis) {
     return (b.key.axes[static_cast<std::size_t>(axis)].flags & axis_flags::short_inner) != 0;
 }
 
-/// Whether the elements that one strip of neighbouring rows reads lie beside each other.
+/// Whether the elements that one strip of neighbouring rows reads are contiguous in memory.
 bool are_columns(const kernel_builder& b, int last_kept, const folded_space& s) {
     return reduces_strided_axis(b.key, b.graph, s.bits(), last_kept);
 }
 
-/// Across, where rows (one for each point of the kept axes) are short or their neighbours lie closer than their
-/// elements; packed, where a row's neighbours along one axis may be few.
+/// Across, where rows (one for each point of the kept axes) are short, or neighbouring rows lie closer than a row's
+/// elements; packed, where a row has few neighbours along one axis.
 direction choose_direction(const kernel_builder& b, const std::vector<int>& kept,
                            const std::vector<folded_space>& spaces) {
     if (kept.empty()) return direction::along;
@@ -36,14 +36,14 @@ direction choose_direction(const kernel_builder& b, const std::vector<int>& kept
 /// Elements of a strip along rows of this length class.
 constexpr std::uint32_t strip_along(std::uint8_t length) { return length <= 2 ? 64 : length == 3 ? 128 : 256; }
 
-/// Of columns some pages of each row of them, of short rows so many as a cache holds.
+/// For columns some pages of each row of them; for short rows as many as a cache holds.
 std::uint32_t strip_across(const kernel_builder& b, const folding& f, direction way) {
     const auto columns = [&](const folded_space& s) { return are_columns(b, b.rank - 1, s); };
     if (way == direction::packed || !std::ranges::all_of(f.spaces, columns)) return 256;
     return has_exponentials(b.graph) ? 512 : 2048;  // these keep strips beside lanes
 }
 
-/// What a phase computes and a later one wants, where computing it again costs much and a cache has room.
+/// Chooses the values to keep: computed in one phase, needed by a later one, costly, and with room in a cache.
 void choose_kept(const kernel_builder& b, const row_program& r, row_strips& c) {
     constexpr std::uint32_t cost_worth_keeping = 6;
     constexpr std::uint32_t most_bytes = 1u << 18;  // a part of a second-level cache
@@ -72,7 +72,7 @@ void choose_kept(const kernel_builder& b, const row_program& r, row_strips& c) {
     }
 }
 
-/// Loop axes along which an output moves.
+/// The loop axes along which an output moves.
 std::uint64_t axes_of(const kernel_builder& b, const array_argument& output) {
     std::uint64_t axes = 0;
     for (std::size_t a = 0; a < output.at->strides.size(); ++a)
@@ -85,7 +85,7 @@ std::uint64_t axes_of(const kernel_builder& b, const array_argument& output) {
 std::string strips_choice::rows() const { return across() ? std::to_string(strip) + " neighbouring rows" : "a row"; }
 
 fold_strips choose_fold_strips(const kernel_builder& b, const folding& f) {
-    constexpr std::uint32_t cost_worth_staging = 6;  // of what vectors compute and single elements do not
+    constexpr std::uint32_t cost_worth_staging = 6;  // of values that vectors compute and single elements do not
     std::vector<int> kept;
     for (int a = 0; a < b.rank; ++a) kept.push_back(a);
     const folded_space& longest = *std::ranges::max_element(f.spaces, {}, &folded_space::length_class);
@@ -122,7 +122,7 @@ std::optional<row_strips> choose_row_strips(const kernel_builder& b, const row_p
     if (r.length_class > longest) return std::nullopt;
     for (std::size_t k = 0; k < b.outputs.size(); ++k) {
         const std::uint64_t axes = axes_of(b, b.outputs[k]);
-        // Rows would write over each other's results.
+        // Otherwise rows would overwrite each other's results.
         if ((r.kept_bits() & ~axes) != 0 || (b.graph.nodes[b.graph.roots[k]].axes & ~axes) != 0) return std::nullopt;
         ((axes & r.row_bits()) != 0 ? c.along_rows : c.once_a_row).push_back(k);
     }

@@ -1,4 +1,4 @@
-// Within a strip (host/walk.hpp): the innermost loop, which is a vector's, and what is written of a strip.
+// The inside of a strip (host/walk.hpp): the innermost loop, which is vectorised, and the stores of a strip.
 #include <algorithm>
 
 #include "codegen/host/walk.hpp"
@@ -7,7 +7,7 @@ namespace ingot::codegen {
 
 using namespace detail;
 
-/// The inputs' elements in the strip whose turn it is; `read` has named those of the first.
+/// Names the inputs' elements in the strip of this turn; `read` has named those of the first strip.
 void host_walk::name_for_turn() {
     for (const in_turn& i : in_turn_) {
         if (turn_ == 0) return;
@@ -17,8 +17,8 @@ void host_walk::name_for_turn() {
     }
 }
 
-/// Where the values choose, what lies in memory is read before: a compiler does not read for both sides of a choice
-/// what one may want, and so makes no vectors.
+/// Where the values contain choices, memory is read before them: a compiler does not load speculatively for both sides
+/// of a choice, and so makes no vectors.
 void host_walk::read_before_choices(const std::vector<node_id>& values, int& elements_read) {
     const std::vector<bool> wanted = b_.body.wanted_by(values);
     const auto chooses = [&](node_id i) {
@@ -41,7 +41,7 @@ void host_walk::elements(const std::vector<node_id>& values, const statements& o
     const auto outside = b_.body.scope();
     const bool whole = wants_whole_strips(values);
     std::vector<std::string> texts(values.size());
-    const auto first = [&](std::size_t i) {  // of the same value
+    const auto first = [&](std::size_t i) {  // the first with the same value
         return static_cast<std::size_t>(std::ranges::find(values, values[i]) - values.begin());
     };
     const int arrays = arrays_;
@@ -141,14 +141,14 @@ void host_walk::store_rows(const std::vector<std::size_t>& outputs) {
         if (packed_) scatter(b_.outputs[k], kept_axes());
 }
 
-/// Packed lanes go to memory behind the loop that computes them, which few CPUs have vectors for.
+/// Packed lanes are stored after the loop that computes them, as few CPUs have vector scatters.
 void host_walk::scatter(const array_argument& z, std::uint64_t known) {
     b_.code.line("for (int j = 0; j < m; ++j) (", b_.pointer(z), b_.offset(z, known), ")[", packed_strips::offset_of(z),
                  "] = ", z.name, "_strip[j];");
 }
 
-/// Element j of each output's strip; without a lane all strips are copies. All is read before any is written, for an
-/// output may be an input's own array.
+/// Stores element j of each output's strip; without a lane all strips are copies. All is read before the first store,
+/// as an output may be an input's own array.
 void host_walk::assign(const folded_space* s, const std::vector<std::size_t>& outputs,
                        std::span<const std::string> values, int lane) {
     std::vector<std::string> read(values.begin(), values.end());

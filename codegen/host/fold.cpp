@@ -1,6 +1,6 @@
 // Folds over bound axes for the host. A block has one row, or a piece of a long one; or, across memory, some
-// neighbouring rows at once, or a piece of them. Pieces of rows meet in the scratch, where whichever comes last joins
-// them by their number: the order of joining depends on the sizes alone, never on the number of threads.
+// neighbouring rows at once, or a piece of them. Pieces of rows meet in the scratch, where the last to arrive joins
+// them by number: the order of joining depends on the sizes alone, never on the number of threads.
 #include <algorithm>
 
 #include "codegen/host/folds.hpp"
@@ -53,7 +53,7 @@ public:
         step.threads = 1;
         step.pattern = choice_.pattern();
         step.reason = choice_.reason();
-        for (const folded_space& s : spaces_)  // what is folded, and an operation to join it
+        for (const folded_space& s : spaces_)  // the cost of the folded values, and one operation to join each
             step.work.push_back(
                 {walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.wanted(b_.graph)) + s.reductions.size()});
         step.work.push_back({walk_.kept_axes(), cost_of(b_.graph, roots_of_results)});
@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    /// Slots as on CUDA: a counter a row, then one for each piece, word and row.
+    /// The slots are as on CUDA: a counter for each row, then one slot for each piece, word and row.
     void write_finish() {
         source_writer& out = b_.code;
         const std::string u8 = b_.needs.type(dtype::u8), rows = b_.count(points_of(walk_.kept_axes()), "rows");

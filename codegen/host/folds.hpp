@@ -1,8 +1,7 @@
-// The folds of rows on the host: strips (host/walk.hpp) of lanes (host/lanes.hpp), whatever comes of a row's results
-// afterwards.
+// The folds of rows on the host: strips (host/walk.hpp) of lanes (host/lanes.hpp), whatever uses a row's results.
 //
-// Few partial results are added in the elements' own dtype: after a group of strips they are joined, across memory in
-// double, so that the error does not grow with the length.
+// Only a few partial results are added in the elements' own dtype: after a group of strips they are joined, across
+// memory in double, so that the error does not grow with the length.
 #pragma once
 
 #include <span>
@@ -19,14 +18,14 @@ public:
     row_folds(kernel_builder& b, host_walk& walk) : b_(b), walk_(walk), reach_(reach_of(walk.way())) {}
 
     /// Writes the folds of a space, and names their results. `only`: there is no other space, so a block of a split
-    /// reduction has one piece. `number` tells its length from other spaces'.
+    /// reduction has one piece. `number` distinguishes its length from other spaces'.
     void write(const folded_space& s, const std::string& number, bool only, std::span<lane_fold> folds,
                const std::vector<host_walk::kept_value>& kept = {});
 
-    /// What all of a row is folded to: a variable, or across memory a place in an array.
+    /// The fold of a whole row: a variable, or across memory an element of an array.
     std::string whole(const fold_writer& f) const { return walk_.across() ? f.name() + "[j]" : f.name(); }
     std::string whole_type(fold_writer& f) const { return walk_.across() ? f.wide_type() : f.type(); }
-    /// As if nothing was folded.
+    /// Sets it to the start of the fold.
     void start(fold_writer& f);
 
 private:

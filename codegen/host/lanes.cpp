@@ -62,7 +62,7 @@ lane_fold::lane_fold(fold_writer& f, const graph& g, std::size_t number, std::ui
     strip_type_ = needs.type(integer_as_wide_as(value));
     keep_ = "keep_" + f.extreme_joiner();
     const bool greatest = f.greatest(), nan = kind_of(value) == kind::floating;
-    // As masks, where a NaN stays: of conditions that follow from each other a compiler makes branches.
+    // As masks, which keep a NaN: from conditions that depend on each other a compiler makes branches.
     const std::string mask = "-" + strip_type_ + '(';
     const std::string wins = nan ? "const " + strip_type_ + " wins = " + mask + "!(v " + (greatest ? "<=" : ">=") +
                                        " best)) & " + mask + "best == best);"

@@ -1,9 +1,9 @@
-// A fold over strips on the host: every place of a strip is a lane with a partial result of its own, so that joining a
-// strip is a loop without dependences, which the system's compiler vectorises whatever the fold. The order of joining
-// depends on a row's length alone.
+// A fold over strips on the host: every place of a strip is a lane with a partial result of its own, so joining a strip
+// is a loop without dependences, which the system's compiler vectorises whatever the fold. The order of joining depends
+// on a row's length alone.
 //
-// Of places (argmax) a lane has the best element and the number of its strip, in an integer as wide as the element, so
-// that the two are one loop; a row or piece of one therefore has at most `most_strips` strips. For sums about a value
+// For places (argmax) a lane has the best element and the number of its strip, in an integer as wide as the element, so
+// that both are one loop; a row, or a piece of one, therefore has at most `most_strips` strips. For sums about a value
 // see host/shifted_lanes.hpp.
 #pragma once
 
@@ -21,19 +21,19 @@ inline constexpr std::uint32_t most_strips = 128;
 
 class lane_fold {
 public:
-    /// `of_one_row`: the lanes are all of one row, else each of its own.
+    /// `of_one_row`: all lanes belong to one row, else each to its own.
     lane_fold(fold_writer& f, const graph& g, std::size_t number, std::uint32_t width, bool of_one_row, prelude& needs);
 
     fold_writer& fold() const { return *fold_; }
-    /// The arrays, with nothing folded in lanes [0, count).
+    /// Declares the arrays; sets lanes [0, count) to the start.
     void declare(source_writer& out) const;
     void start(source_writer& out, const std::string& count) const;
-    /// Statement that folds an element into lane j; `strip` is the number of its strip, and `turn` its place among
-    /// those of one loop.
+    /// The statement that folds an element into lane j; `strip` is the number of its strip, `turn` its place among the
+    /// strips of one loop.
     std::string join(const std::string& value, const std::string& strip, int turn) const;
-    /// Behind the loop over elements, m of each of so many strips, of which `strip` was the first.
+    /// Written behind the loop over elements, m of each of `strips` strips, of which `strip` was the first.
     void end_strips(source_writer& out, const std::string& strip, int strips) const;
-    /// All lanes as a partial result; the strips are of the row's elements [from, to).
+    /// Joins all lanes to a partial result; the strips are the row's elements [from, to).
     std::string joined(const std::string& from, const std::string& to) const;
     /// Lane j as a partial result, where the strips are elements [from, to) of every lane's own row.
     std::string lane(const std::string& from, const std::string& to) const;

@@ -1,12 +1,12 @@
 // The map kernel for the host: C++ whose inner loop the system's compiler vectorises. A block is a piece of one row of
-// the outputs' space; its rows of pointers are found once, then the loop runs over the inner axis. Where rows are short
-// a block is a piece of all elements, and its strips are several rows (host/packed_strips.hpp).
+// the outputs' space; its row pointers are found once, then the loop runs over the inner axis. Where rows are short a
+// block is a piece of all elements, and its strips are several rows (host/packed_strips.hpp).
 //
 // Functions of the mathematical library round differently when vectorised, so where one is called every element goes
-// through whole vectors (host/loops.hpp), those beyond the end of a row in padded copies.
+// through whole vectors (host/loops.hpp); those at the end of a row go through padded copies.
 //
-// Results that no cache holds are computed strip by strip into a copy that one does hold, and written past the caches
-// in whole lines: an ordinary store first reads the line that it is going to write, a third more traffic for a + b.
+// Results larger than any cache are computed strip by strip into a copy in the cache, and written past the caches in
+// whole lines: an ordinary store first reads the line that it will write, a third more traffic for a + b.
 #include "codegen/host/map.hpp"
 
 #include <algorithm>
@@ -105,7 +105,7 @@ void host_map::open_block() {
 
 void host_map::choose_side() {
     constexpr std::uint32_t line = 64, most_bytes = 256u << 10;  // tiles lie on the thread's stack
-    // A row's draws are made strip by strip, behind what is computed once a row.
+    // A row's random numbers are drawn strip by strip, after the values that are computed once a row.
     if (has_random_strips()) return;
     const transposed_operands across = find_transposed(b_);
     if (across.side < 0 || across.bytes * strip * (line / across.widest) > most_bytes) return;
@@ -217,7 +217,7 @@ std::string host_map::has_place() const {
 
 namespace {
 
-/// Whether elements are joined with what others may have left in their place: they depend on each other.
+/// Whether elements are joined with values that others stored at their place: they depend on each other.
 bool joins_scattered(const kernel_builder& b) {
     return std::ranges::any_of(b.outputs, [&](const array_argument& z) {
         return b.is_scattered(z) && static_cast<detail::scatter_rule>(b.graph.nodes[b.graph.roots[z.index]].code) !=

@@ -1,4 +1,4 @@
-// How a map goes over its elements on the host (host/map.cpp): what its kernel reads for a block and for a row of it
+// How a map goes over its elements on the host (host/map.cpp): the loads of its kernel for a block and for a row of it
 // (host/map_rows.cpp), and the strips in which it computes (host/map_strips.cpp).
 #pragma once
 
@@ -17,24 +17,24 @@ public:
     void write(plan& p);
 
 private:
-    /// An input or output as the inner loop sees it.
+    /// An input or output in the inner loop.
     struct row {
         const array_argument* at;
         std::string type;
         stride_class inner;
         bool scattered = false;  // read at the digits of an unravelled place
-        bool once = false;       // the same one all through the kernel, or packed, the same in every strip
-        bool of_rows = false;    // read for values of rows alone
-        bool staged = false;     // lies across the rows: the block's part of it is copied to rows of its own
+        bool once = false;       // the same element in the whole kernel, or, packed, the same elements in every strip
+        bool of_rows = false;    // read only for values of rows
+        bool staged = false;     // lies across the rows: the block's part is copied to rows of its own
     };
-    /// Packed, a value that costs much and is one all along a row.
+    /// Packed: a costly value that is constant along a row.
     struct value_of_rows {
         node_id node;
         std::string name, type;
     };
 
     std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
-    /// Axes of the outputs' space on which it moves.
+    /// The axes of the outputs' space on which an array moves.
     std::uint64_t axes_of(const array_argument& at) const;
     bool has_short_rows() const {
         return b_.rank > 1 &&
@@ -49,14 +49,14 @@ private:
     void open_block();
     void open_packed_block();
 
-    /// The axis before the inner one along which operands lie that go across the rows, or -1. A block is then some
-    /// rows, as many as fill a line of memory, by a strip: each line is read once, whole, into the rows of a tile.
+    /// The axis before the inner one along which operands that cross the rows are contiguous, or -1. A block is then a
+    /// strip of as many rows as fill a line of memory: each line is read once, whole, into the rows of a tile.
     void choose_side();
     void open_tile_block();
     void fill_tile(const row& r);
     static std::string tile_of(const row& r) { return r.at->name + "_tile"; }
 
-    /// Where the lanes of a strip lie; what is the same in every strip is read here.
+    /// Declares where the lanes of a strip lie; reads the operands that are the same in every strip.
     void declare_packing();
 
     /// Whether a random leaf's numbers are computed strip by strip, before they are used.
@@ -66,23 +66,23 @@ private:
     }
     array_argument generator(node_id g) const;
 
-    /// Values that some element-wise node wants for each element of a row. A random leaf's are not among them.
+    /// Chooses values that an elementwise node uses for each element of a row; a random leaf's are not among them.
     void choose_values_of_rows();
 
-    /// A row's values are vectors' lanes too, then one for each element.
+    /// Computes the rows' values in the lanes of vectors too, then spreads each over its row's elements.
     void write_values_of_rows();
 
-    /// Pointers to the block's first elements; what does not move along the inner axis is read here.
+    /// Declares pointers to the block's first elements; reads the operands that do not move along the inner axis.
     void read_rows();
     void read_single(const row& r);
 
-    /// Rows of results that lie in whole lines, and whose lines are in no cache because an operand was just read there.
+    /// Whether rows of results are whole lines, and no operand read just before has brought these lines into a cache.
     bool can_stream() const;
     void declare_large();
-    /// Whether this piece's lines are its own.
+    /// Declares whether this piece's lines belong to it alone.
     void declare_streaming();
 
-    /// Element j of a random leaf's row is `name(key, first + j * step)`.
+    /// Declares element j of a random leaf's row as `name(key, first + j * step)`.
     void add_generator(node_id g);
     void write_random_strips();
 
@@ -92,52 +92,52 @@ private:
     static std::string row_of(const row& r) { return r.at->name + "_row"; }
     static std::string strip_of(const row& r) { return r.at->name + "_strip"; }
     static std::string copy_of(const row& r) { return r.at->name + "_copy"; }
-    /// " * p.x0_stride0", or nothing for a unit stride.
+    /// " * p.x0_stride0", or empty for a unit stride.
     std::string step_of(const row& r);
     std::string element(const row& r);
-    /// Number of element j in its piece.
+    /// The number of element j in its piece.
     std::string in_piece() const { return vectors_ || streams_ ? "(first + j)" : "j"; }
 
-    /// The digits of every unravelled place, for element j of the row. Returns what is declared already, for indices.
+    /// Writes the digits of every unravelled place, for element j of the row. Returns what is read for indices.
     std::vector<bool> write_places();
     void read_element(const row& r);
     void read_for_index(node_id index, std::vector<bool>& read);
     std::string scattered_element(const row& r);
-    /// What element j lies further than the row's first, or the strip's of packed rows.
+    /// The distance of element j from the row's first, or from the strip's of packed rows.
     std::string along(const array_argument& at);
 
-    /// The loop itself. Everything is read before anything is written, for an output may be an input's own array.
+    /// Writes the loop itself. All is read before the first store, as an output may be an input's own array.
     void write_elements(const std::string& type, const std::string& n);
-    /// The condition under which a scattered element of the loop is one, and has a place.
+    /// The condition that a scattered element of the loop exists and has a place.
     std::string has_place() const;
     void open_lanes(const std::string& n, const std::string& type = "int");
     void close_lanes();
 
-    /// One strip that is the whole piece, or many by way of copies.
+    /// Writes one strip that is the whole piece, or many through copies.
     void write_streamed();
     std::string stream_of(const row& r) const;
     void declare_copies();
-    /// Strips in place where one lies in memory, else through a copy: at a row's end, whose last vector is not whole,
-    /// and where the elements do not follow each other.
+    /// Writes strips in place where they lie in memory; through a copy at a row's end, whose last vector is not whole,
+    /// and where the elements are not consecutive.
     void write_strips();
 
     bool has_strip(const row& r) const { return !is_copied_once(r) && (vectors_ || !r.scattered); }
-    /// The condition under which a strip is read or written where it lies.
+    /// The condition that a strip is read or written in place.
     std::string in_memory(const row& r) const;
     void declare_strip(const row& r);
-    /// Between a strip and its copy, where it has one.
+    /// Copies between a strip and its copy, where it has one.
     void copy(const row& r, const std::string& before = "");
     std::string in_row(const row& r);
 
     kernel_builder b_;
     int inner_, side_ = -1;
     std::uint32_t height_ = 1;             // rows of a tile
-    bool vectors_;                         // whole ones
-    bool streams_;                         // where the results are large
+    bool vectors_;                         // goes through whole vectors
+    bool streams_;                         // stores past the caches where the results are large
     std::optional<packed_strips> packed_;  // where rows are short
     std::vector<row> rows_;
     std::vector<value_of_rows> values_of_rows_;
-    /// A random leaf's number at the digits of an unravelled place; whole vectors have copies of them.
+    /// A random leaf's number at the digits of an unravelled place; whole vectors have copies of such numbers.
     struct scattered_number {
         std::string copy, number;
     };

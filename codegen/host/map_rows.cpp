@@ -1,5 +1,5 @@
-// What a map's kernel on the host reads before its loops over elements: pointers to rows, what is the same for all
-// elements or all along a row, and the numbers of random leaves.
+// The loads of a host map's kernel before its loops over elements: pointers to rows, values that are constant for all
+// elements or along a row, and the numbers of random leaves.
 #include <algorithm>
 
 #include "codegen/host/map.hpp"
@@ -71,7 +71,7 @@ void host_map::choose_values_of_rows() {
     constexpr std::uint32_t cost_worth_keeping = 6;
     const graph& g = b_.graph;
     const auto of_rows = [&](const node& n) { return n.axes != 0 && (n.axes & ~axis_range(0, inner_)) == 0; };
-    // Random numbers are drawn for a strip's elements, and places found for each of them.
+    // Random numbers are drawn, and places found, for each element of a strip.
     std::vector<bool> wanted(g.nodes.size()), of_each(g.nodes.size());
     for (const node_id r : g.roots) wanted[r] = true;
     for (node_id i = 0; i < g.nodes.size(); ++i) {
@@ -137,8 +137,8 @@ void host_map::read_rows() {
     }
     for (const row& r : rows_)
         if (!r.at->is_output && !r.scattered) b_.body.name(r.at->node, r.at->name);
-    // A generator that is read at the digits of a place is named below, inside the loop over elements, which declares
-    // the digits, even where the place is the same all along the row.
+    // A generator read at the digits of a place is named later, inside the loop over elements, which declares the
+    // digits, even where the place is constant along the row.
     const auto at_place = [&](node_id n) { return (b_.graph.nodes[n].axes & b_.unravelled_axes()) != 0; };
     for (const node_id g : b_.generators)
         if (!at_place(g)) add_generator(g);
@@ -157,7 +157,7 @@ void host_map::read_single(const row& r) {
 
 void host_map::add_generator(node_id g) {
     const array_argument at = generator(g);
-    if ((b_.graph.nodes[g].axes & b_.unravelled_axes()) != 0) {  // its digits are those of each element
+    if ((b_.graph.nodes[g].axes & b_.unravelled_axes()) != 0) {  // the digits are those of each element
         const std::string fixed = b_.generator_index(g, all_axes() | b_.unravelled_axes());
         const scattered_number s{at.name + "_copy[j]", fixed + along(at)};
         b_.body.name(g, b_.generator_call(g, vectors_ ? s.copy : s.number));
@@ -183,7 +183,7 @@ void host_map::read_element(const row& r) {
     }
 }
 
-/// Declares what the index of a gather is made of, as far as it is not there yet.
+/// Reads the operands of a gather's index, unless they are read already.
 void host_map::read_for_index(node_id index, std::vector<bool>& read) {
     const std::vector<bool> wanted = b_.body.wanted_by({index});
     for (const row& r : rows_) {

@@ -1,4 +1,4 @@
-// The strips of a map on the host: in place or in copies, and results written past the caches.
+// The strips of a map on the host: in place or in copies, with results written past the caches.
 #include <algorithm>
 
 #include "codegen/host/map.hpp"
@@ -11,7 +11,7 @@ using namespace detail;
 
 namespace {
 
-constexpr std::uint32_t streamed_bytes = 64u << 20;  // with their operands, more than a cache of the last level keeps
+constexpr std::uint32_t streamed_bytes = 64u << 20;  // with the operands, more than a last-level cache holds
 
 }  // namespace
 

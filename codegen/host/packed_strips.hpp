@@ -1,7 +1,7 @@
-// Strips over several short rows on the host. A strip has as many whole points of an axis as there is room for, the
-// axis being the innermost with points of which one fits; so its lanes are at the same digits from its start wherever
-// it lies, and a table of offsets, made once a call, says where each array's lanes are. No element costs a division,
-// and no lane is computed that no row has.
+// Strips over several short rows on the host. A strip has as many whole points of an axis as fit, the axis being the
+// innermost of which one point fits. Its lanes are therefore at the same digits from its start wherever it lies, and a
+// table of offsets, made once a call, tells where each array's lanes are. No element costs a division, and only lanes
+// of rows are computed.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,28 @@ namespace ingot::codegen {
 
 class packed_strips {
 public:
-    /// Strips of at most `room` points of these axes, the last of which is the innermost.
+    /// Strips of at most `room` points of these axes, of which the last is the innermost.
     packed_strips(kernel_builder& b, std::vector<int> axes, std::uint32_t room)
         : b_(b), axes_(std::move(axes)), room_(room) {}
 
     std::uint64_t bits() const;
-    /// Before the loop over blocks: how the rows are packed.
+    /// Written before the loop over blocks: declares how the rows are packed.
     void declare();
-    /// Then: an array, a random leaf or a place has a table of its lanes' offsets. `flagged`: a variable says whether
-    /// they are 0, 1, 2, ...
+    /// Then adds a table of the lanes' offsets of an array, a random leaf or a place. `flagged`: a variable tells
+    /// whether the offsets are 0, 1, 2, ...
     void add_table(const array_argument& at, bool flagged = false);
     static std::string offset_of(const array_argument& at) { return at.name + "_at[j]"; }
     static std::string dense(const array_argument& at) { return at.name + "_dense"; }
     /// Calls that copy lanes [0, m) of a strip to or from memory; `row` is its first element there.
     std::string gather(const array_argument& at, const std::string& copy, const std::string& row);
     std::string scatter(const array_argument& at, const std::string& copy, const std::string& row);
-    /// Fills lanes [0, m) with one element for each row, that at `offsets` of the row's first lane.
+    /// Fills lanes [0, m) with one element for each row, the one at `offsets` of the row's first lane.
     std::string spread(const std::string& copy, const std::string& row, const std::string& offsets);
-    /// The loop that makes the tables: lane j's digits from the strip's start are i0, i1, ...
+    /// The loop that fills the tables: lane j's digits from the strip's start are i0, i1, ...
     void open_lanes();
     void close_lanes();
-    /// A loop over the strips that begin at linear places [from, to): lanes [0, m) from the place `start` on, whose
-    /// digits are i0, i1, ...
+    /// A loop over the strips that begin at linear places [from, to): lanes [0, m) from place `start` on, whose digits
+    /// are i0, i1, ...
     void open(const std::string& from, const std::string& to);
 
 private:

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint32_t groups_at_once = 16;  // whole vectors of every dtype
 
-/// The words of groups, in the order of the elements. g++ makes the products of 32-bit lanes by many shuffles; in lanes
-/// of 64 bits, whose upper halves a product does not read, it needs none.
+/// The words of groups, in the order of the elements. g++ needs many shuffles for products of 32-bit lanes, and none in
+/// 64-bit lanes, whose upper halves a product does not read.
 constexpr std::string_view words_of_groups = R"(/// The words of 16 groups, one behind the other.
 #ifdef __AVX2__
 typedef uint64 word_lanes __attribute__((vector_size(32)));
@@ -60,7 +60,7 @@ static inline void philox_groups(word* to, generator_key key, uint64 group) {
 #endif
 )";
 
-/// Makes integers of `words`, the upper halves of theirs.
+/// Computes integers from `words`, as the upper halves of products.
 constexpr std::string_view integers_of_words = R"(        const uint32 last = uint32(key.last);
         uint32 may_carry = 0;
         rolled
@@ -78,7 +78,7 @@ constexpr std::string_view integers_of_words = R"(        const uint32 last = ui
             at[j] = uint32((scaled(words[j], last) + (scaled(lower[j], last) >> 32)) >> 32);
 )";
 
-/// The loop that makes a group's numbers of `words`.
+/// The loop that computes a group's numbers from `words`.
 std::string numbers_of_words(generator_kind kind, bool single) {
     if (kind == generator_kind::integers) return std::string(integers_of_words);
     const std::string n = std::to_string(groups_at_once * (single ? 4 : 2) / (kind == generator_kind::normal ? 2 : 1));
@@ -88,7 +88,7 @@ std::string numbers_of_words(generator_kind kind, bool single) {
     return "        rolled\n        independent\n        for (int j = 0; j < " + n + "; ++j) " + number + ";\n";
 }
 
-/// The function that computes groups, in the prelude.
+/// Adds the function that computes groups to the prelude.
 std::string spell_run(kernel_builder& b, node_id generator) {
     const node& n = b.graph.nodes[generator];
     const auto kind = static_cast<generator_kind>(n.code);

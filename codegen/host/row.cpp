@@ -1,6 +1,6 @@
 // A block has one row, or across memory some neighbouring ones. It goes over them once for each phase's reductions,
-// once for its scans, and once for the outputs; after the first time they are in the cache. What costs much and is
-// wanted again is kept beside them, and so are prefixes, each row's one left fold as a scan's own kernel makes them.
+// once for its scans, and once for the outputs; after the first time they are in the cache. Costly values that are
+// needed again are kept beside them, and so are prefixes, each row's one left fold as in a scan's own kernel.
 #include <utility>
 
 #include "codegen/host/folds.hpp"
@@ -81,7 +81,7 @@ private:
 
     host_walk::kept_value prefixes(const fold_writer& f) const { return {f.reduction(), f.name() + "_row"}; }
 
-    /// Strip after strip: what is scanned, then the prefixes in its place. A float's sums are joined in double.
+    /// Strip after strip: the scanned values, then the prefixes in their place. A float's sums are joined in double.
     void write_scans(std::vector<fold_writer>& scans, std::vector<host_walk::kept_value> kept) {
         source_writer& out = b_.code;
         folded_space s = space_of(r_);
@@ -114,14 +114,14 @@ private:
             }
             out.close();
         };
-        // Copies of strips end with the loop, for the outputs' loop has copies of its own.
+        // Copies of strips end with the loop, as the outputs' loop has copies of its own.
         const bool copies = s.axes.size() > 1 || calls_inexact(b_.graph, target::host);
         if (copies) out.open();
         walk_.strips(s, "0", n, computed, scan_strip, kept);
         if (copies) out.close();
     }
 
-    /// The row with the outputs that have an element for each of its.
+    /// The row, with the outputs that have an element for each of its elements.
     folded_space whole_row() const {
         folded_space s = space_of(r_);
         s.outputs = choice_.along_rows;
@@ -167,7 +167,7 @@ private:
     row_folds rows_;
     std::vector<std::vector<fold_writer>> folds_, scans_;  // of each phase: reductions, scans
     std::vector<lane_fold> lanes_;                         // of all reductions
-    std::vector<host_walk::kept_value> kept_;              // as the choice has them
+    std::vector<host_walk::kept_value> kept_;              // the values that the choice keeps
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
 // Scans for the host, with the trees before and after them. A block is a row, folded element by element from the left;
-// where rows are long, a piece of one; where memory runs across the rows (columns), a strip of rows side by side.
+// where rows are long, a piece of a row; where memory runs across the rows (columns), a strip of rows side by side.
 //
-// Pieces of a row begin in order: a counter in the scratch numbers them, so that a piece that waits for the one before
-// waits for one that runs. A piece is folded first, then joined to what its predecessor left, then scanned from there
-// while the caches still hold it. So every prefix is one left fold, whatever the threads and the timing.
+// Pieces of a row begin in order: a counter in the scratch numbers them, so a piece waits only for a piece that runs. A
+// piece is folded first, then joined to its predecessor's fold, then scanned from there while the caches still hold it.
+// Every prefix is one left fold, whatever the threads and the timing.
 //
 // Functions of the mathematical library round differently when vectorised: where one is called, elements go through
-// whole vectors (host/loops.hpp), and their bits never depend on their places.
+// whole vectors (host/loops.hpp), so their bits never depend on their places.
 #include <algorithm>
 
 #include "codegen/host/choice.hpp"
@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    /// An array or a random leaf that moves along the line. Of a random leaf the copy holds the numbers of elements.
+    /// An array or a random leaf that moves along the line. The copy of a random leaf holds the numbers of elements.
     struct input {
         std::string name, type, at;
         node_id node;
@@ -102,7 +102,7 @@ private:
             out.line("const ", b_.signed_index(), ' ', digit(fixed[0]), " = ", b_.signed_index(), "(row);");
     }
 
-    /// Names what moves along these axes at the most, and has no name yet: of everything, or of what the folds need.
+    /// Reads the operands that move along no other axes and have no name yet: all, or those that the folds need.
     void read(std::uint64_t axes, bool everything = true) {
         const std::vector<bool> below = nodes_below(b_.graph, s_.values);
         const auto wanted = [&](node_id n) {
@@ -125,7 +125,7 @@ private:
         b_.body.hoist(fixed_bits(), roots, b_.code);
     }
 
-    /// The variables that hold what is folded so far; a float's sums are joined in double.
+    /// The variables of the folds so far; a float's sums are joined in double.
     void declare_folds() {
         for (fold_writer& f : folds_) b_.code.line(f.wide_type(), ' ', f.name(), " = ", f.wide_start(), ";");
     }
@@ -141,7 +141,7 @@ private:
         b_.code.line(now, " = ", f.wide_joiner(), "::join(", now, ", ", value, ");");
     }
 
-    /// Elements [from, to) of the line, or of a row; `results`: not only folded but written.
+    /// Elements [from, to) of the line, or of a row. `results`: the outputs are stored too.
     void write_row(const std::string& from, const std::string& to, bool results) {
         if (choice_.whole_vectors) return write_strips(from, to, results);
         const auto outside = b_.body.scope();
@@ -158,7 +158,7 @@ private:
         b_.code.close();
         b_.body.leave(outside);
     }
-    /// Everything is computed before anything is written, for an output may be an input's own array.
+    /// All values are computed before the first store, as an output may be an input's own array.
     void write_results() {
         std::vector<std::string> values;
         for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
@@ -231,7 +231,7 @@ private:
         out.close();
     }
 
-    /// What moves along the line: of everything, or of what the folds need.
+    /// The inputs that move along the line: all, or those that the folds need.
     std::vector<input> inputs_of(bool results) {
         const std::vector<bool> below = nodes_below(b_.graph, s_.values);
         std::vector<input> inputs;

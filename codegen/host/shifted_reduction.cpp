@@ -1,5 +1,5 @@
-// Moments and exponential sums as the host's text. A lane has sums of the elements' dtype over few of them; what lanes
-// and pieces of a row are joined to is double.
+// Moments and exponential sums as the host's text. A lane has sums, in the elements' dtype, of few elements; lanes and
+// pieces of a row are joined in double.
 #include "codegen/text/shifted_reduction.hpp"
 #include "codegen/text/kernel.hpp"
 
@@ -9,9 +9,9 @@ using namespace detail;
 
 namespace {
 
-/// Lanes sum what elements are off the mean of the first few, so a large mean costs no digits: as those few are among
-/// them, the squares off the mean are no less than so many times the square of what it is off theirs. Where all lanes
-/// are of one row, those few are its first strip, and `near` is one number.
+/// Lanes sum the differences of elements from the mean of the first few, so a large mean costs no digits: as those few
+/// are among the elements, the squares about the mean are at least their number times the squared distance of the two
+/// means. Where all lanes belong to one row, the first few are its first strip, and `near` is one number.
 constexpr std::string_view moments =
     R"(/// How many elements, their mean (off `near`), and the squares of what each is off it.
 struct moments {
@@ -89,8 +89,8 @@ struct squares {
 };
 )";
 
-/// `top` is finite whatever the elements, so that infinities and NaN come out as they do of exp(x - c). Of elements
-/// that are all minus infinity or none the sum is 0; of others it is 1 at least.
+/// `top` is finite whatever the elements, so that infinities and NaN come out as in exp(x - c). The sum is 0 where all
+/// elements are minus infinity or there are none; else it is at least 1.
 constexpr std::string_view exponential_sums = R"(template <class type>
 constexpr type largest();
 template <>

@@ -1,4 +1,4 @@
-// Stores past the caches, as text of a prelude: large results' own lines need not be read before they are written.
+// Stores past the caches, as text of a prelude: lines of large results need not be read before they are written.
 #pragma once
 
 namespace ingot::codegen {

@@ -91,7 +91,7 @@ std::string host_walk::first_row() const {
     return "first_row";
 }
 
-/// What is wanted, has no name yet, and moves along nothing but these axes.
+/// The wanted inputs that have no name yet and move along no axes but these.
 std::vector<host_walk::input> host_walk::unread(std::uint64_t known, std::uint64_t lanes,
                                                 const std::vector<bool>& wanted) {
     std::vector<input> inputs;
@@ -114,7 +114,7 @@ std::string host_walk::start_of(const input& in, std::uint64_t axes) {
     return in.random ? b_.generator_index(in.at.node, axes) : b_.pointer(in.at) + b_.offset(in.at, axes);
 }
 
-/// " * p.x0_stride1", or nothing for a unit stride.
+/// " * p.x0_stride1", or empty for a unit stride.
 std::string host_walk::step_along(const array_argument& at, int axis) {
     const std::string along = b_.offset(at, axis_bit(axis));
     return along.empty() ? " * 0" : along.substr(3 + digit(axis).size());
@@ -131,7 +131,7 @@ bool host_walk::wants_whole_strips(const std::vector<node_id>& values) const {
     return calls_inexact(b_.graph, computed, target::host);
 }
 
-/// Whether a strip is read by way of a copy; a random leaf's numbers need none, for they exist past its end too.
+/// Whether a strip is read through a copy; a random leaf's numbers need none, as they exist past its end too.
 bool host_walk::is_copied(const input& in, int lane, bool whole) const {
     return whole && !in.random && (axes_of(in.at.node) & lane_axes(lane)) != 0;
 }
@@ -141,14 +141,14 @@ void host_walk::declare_copies(const std::vector<input>& inputs, int lane, bool 
         if (is_copied(in, lane, whole)) b_.code.line("alignas(64) ", in.type, ' ', in.at.name, "_copy[", strip_, "];");
 }
 
-/// The last vector's other lanes have an element of the strip, for of zeros a function may have to be computed in
-/// another way, as a logarithm is: that would cost more than the strip.
+/// The last vector's other lanes get an element of the strip: for zeros a function such as the logarithm may take a
+/// slow path, which would cost more than the strip.
 std::string host_walk::pad(const std::string& name) const {
     const std::string lanes = std::to_string(lanes_of_whole_vectors(b_.graph));
     return "for (int j = m; j % " + lanes + " != 0; ++j) " + name + "_copy[j] = " + name + "_copy[0];";
 }
 
-/// Names the inputs' elements in a strip at these digits. What does not move along the lanes is one value.
+/// Names the inputs' elements in a strip at these digits. An input that does not move along the lanes is one value.
 void host_walk::read(const std::vector<input>& inputs, std::uint64_t known, int lane, bool whole) {
     source_writer& out = b_.code;
     for (const input& in : inputs) {
@@ -183,8 +183,8 @@ void host_walk::read(const std::vector<input>& inputs, std::uint64_t known, int 
     }
 }
 
-/// Rows over several axes: runs along the inner one, one after the other until the strip is full. `run` writes what is
-/// done for elements [0, run) of one, which are those from `filled` on of the strip.
+/// Rows over several axes: runs along the inner one, one after the other until the strip is full. `run` writes the work
+/// for elements [0, run) of one run, which are the strip's from `filled` on.
 void host_walk::over_runs(const folded_space& s, const std::function<void()>& run) {
     source_writer& out = b_.code;
     const std::string i = digit(s.inner());
@@ -216,7 +216,7 @@ void host_walk::read_runs(const folded_space& s, const std::vector<input>& input
     }
 }
 
-/// Whether columns are long, and nothing but their folds is wanted of them.
+/// Whether columns are long and only their folds are needed.
 bool host_walk::takes_several(const folded_space& s, const std::vector<node_id>& values) const {
     constexpr std::uint8_t long_class = 2;
     if (!across() || packed_ || s.axes.size() != 1 || s.length_class < long_class || !s.outputs.empty()) return false;
@@ -225,8 +225,8 @@ bool host_walk::takes_several(const folded_space& s, const std::vector<node_id>&
            std::ranges::none_of(kept_values_, [&](const kept_value& k) { return wanted[k.node]; });
 }
 
-/// Several strips in one loop over the lanes, while there are so many: memory has as many streams to bring, and what
-/// lanes have is taken up once for all of them. The loop over strips goes on behind them.
+/// Writes one loop over the lanes for several strips, as long as there are enough strips: memory then serves several
+/// streams, and the lanes' partial results are loaded once for all. The loop over single strips follows.
 void host_walk::write_several(const folded_space& s, const std::string& from, const std::string& to,
                               const std::vector<input>& inputs, const std::function<void()>& body) {
     source_writer& out = b_.code;
@@ -272,7 +272,7 @@ void host_walk::strips(const folded_space& s, const std::string& from, const std
         if (several) write_several(s, from, to, inputs, body);
         out.open("for (", several ? "" : b_.linear() + " k = " + from, "; k < ", to, "; ++k)");
         const auto staged = [&](std::size_t o) { return staged_ && is_staged(b_.outputs[o], s); };
-        if (!inputs.empty() || !std::ranges::all_of(s.outputs, staged)) {  // something is found by its digits
+        if (!inputs.empty() || !std::ranges::all_of(s.outputs, staged)) {  // some arrays are found by the digits
             if (s.axes.size() > 1) out.line(b_.linear(), " rest = k;");
             write_digits(b_, s.axes.size() > 1 ? "rest" : "k", s.axes);
         }
@@ -322,7 +322,7 @@ bool host_walk::is_staged(const array_argument& at, const folded_space& s) const
            (packed_ ? !b_.offset(at, kept_axes()).empty() : moves(kept_.back(), stride_class::strided));
 }
 
-/// Row after row, whose elements are read or written one after the other.
+/// Copies row after row, so that a row's elements are read or written one after the other.
 void host_walk::copy_rows(const array_argument& at, const folded_space& s, const std::string& n, bool back) {
     const std::string here = at.name + "[k * " + std::to_string(pitch()) + " + j]";
     const std::string there = '(' + b_.pointer(at) + b_.offset(at, kept_axes()) + ")[" + lane_offset(at, kept_.back()) +

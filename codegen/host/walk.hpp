@@ -1,5 +1,5 @@
-// How a kernel of rows goes over its elements on the host, in strips (host/choice.hpp): everything
-// about one is a loop over j that the system's compiler vectorises.
+// How a kernel of rows goes over its elements on the host, in strips (host/choice.hpp): all work on a strip is a loop
+// over j that the system's compiler vectorises.
 //
 // Functions of the mathematical library round differently when vectorised. Where one is called, a strip is computed in
 // whole vectors (host/loops.hpp), its end from padded copies, so that bits do not depend on an element's place.
@@ -20,7 +20,7 @@ class host_walk {
 public:
     static constexpr int most_at_once = 4;
 
-    /// `kept`: its axes, which number the rows.
+    /// `kept`: the walk's axes, which number the rows.
     host_walk(kernel_builder& b, std::vector<int> kept, const strips_choice& c);
 
     direction way() const { return choice_.way; }
@@ -37,53 +37,53 @@ public:
         return axes;
     }
 
-    /// Opens the loop over blocks, and reads what is the same all through one: operands, and values below `roots`.
+    /// Opens the loop over blocks; reads operands and computes values below `roots` that are constant in a block.
     void open_block(const std::vector<node_id>& roots);
     void close_block();
     /// The linear number of the block's (first) row.
     std::string first_row() const;
-    /// A value that one loop over strips computes and later ones want has a place for each element of the block's rows.
-    /// `to` is then the text of element j's, where `strips` is told to keep it, and its name from there on.
+    /// A value that one loop over strips computes and later ones need: it has a place for each element of the block's
+    /// rows. `to` is the text of element j's place, where `strips` is told to keep it, and its name from there on.
     struct kept_value {
         node_id node;
         std::string array;
         std::string to() const { return array + "_strip[j]"; }
     };
     void declare_kept(const kept_value& k, std::uint32_t row_length);
-    /// Short rows that are further apart than their elements: they are copied side by side first, inputs as kept
-    /// values, and `unstage` copies the space's outputs back. Nothing where rows are not so. `n`: their length.
+    /// Copies short rows that are further apart than their elements side by side first, inputs as kept values;
+    /// `unstage` copies the space's outputs back. Writes nothing for other rows. `n`: their length.
     void stage(const folded_space& s, const std::string& n);
     void unstage(const folded_space& s, const std::string& n);
     /// A loop over the strips of elements [from, to) of a space; `body` is written with the inputs of `values` named.
-    /// `several`: it may be written for several strips at once as well.
+    /// `several`: it may also be written for several strips at once.
     void strips(const folded_space& s, const std::string& from, const std::string& to,
                 const std::vector<node_id>& values, const std::function<void()>& body,
                 const std::vector<kept_value>& keep = {}, bool several = false);
-    /// Within a strip: a loop over its elements, which writes statements made from values of nodes.
+    /// Within a strip: a loop over its elements, which writes statements made from the values of nodes.
     using statements = std::function<void(const std::vector<std::string>&)>;
     void elements(const std::vector<node_id>& values, const statements& of);
-    /// Across, a loop over elements may be one for several strips: which of them, and of how many.
+    /// Across, one loop over elements may serve several strips: the number of the present one, and how many there are.
     int strip_in_turn() const { return turn_; }
     int strips_at_once() const { return at_once_; }
-    /// The number of an element's strip counted from `from`, as `elements` sees it.
+    /// The number of an element's strip, counted from `from`, in the loop of `elements`.
     std::string strip_number(const std::string& from) const;
-    /// Outputs that move along a space, within a strip of it: where their elements go, element j of each, and, behind
-    /// the loop over elements, what is still to do.
+    /// Outputs that move along a space, within a strip of it: (1) the address of their elements; (2) the store of
+    /// element j of each; (3) the rest of the work, behind the loop over elements.
     void open_outputs(const folded_space& s);
     void put(const folded_space& s, std::span<const std::string> values);
     void close_outputs(const folded_space& s);
-    /// Across: writes outputs that are one value a row.
+    /// Across: stores the outputs that have one value a row.
     void store_rows(const std::vector<std::size_t>& outputs);
 
 private:
-    /// An array or a random leaf. Of a random leaf a strip holds the numbers of elements.
+    /// An array or a random leaf. A strip of a random leaf holds the numbers of elements.
     struct input {
         array_argument at;
         std::string type;
         bool random;
     };
-    /// An input that moves from strip to strip where several are one loop: element j of the first strip is at `start`
-    /// and `along`, those of the next ones by as many steps further.
+    /// An input that moves from strip to strip where one loop serves several: element j of the first strip is at
+    /// `start` and `along`; each next strip is one `step` further.
     struct in_turn {
         input of;
         std::string start, along, step;
@@ -91,9 +91,9 @@ private:
     void read_before_choices(const std::vector<node_id>& values, int& elements_read);
     std::vector<input> unread(std::uint64_t known, std::uint64_t lanes, const std::vector<bool>& wanted);
     int lane_axis(const folded_space& s) const { return across() ? kept_.back() : s.inner(); }
-    /// Axes along which a strip's lanes lie, where `lane` is the last of these or negative.
+    /// The axes along which a strip's lanes lie; `lane` is the last of them, or negative.
     std::uint64_t lane_axes(int lane) const { return packed_ ? kept_axes() : lane < 0 ? 0 : axis_bit(lane); }
-    /// How far lane j is from the strip's start: "j * p.x0_stride0".
+    /// The distance of lane j from the strip's start: "j * p.x0_stride0".
     std::string lane_offset(const array_argument& at, int lane) {
         return packed_ ? packed_strips::offset_of(at) : 'j' + step_along(at, lane);
     }

@@ -1,7 +1,7 @@
-// A node is cut off, with all that stands above its folds (reductions and scans) on the same axes, where its user moves
-// along more axes or folds itself, unless a kernel that holds the row serves both. A stage folds in one way: it has
-// reductions, or scans along one axis, or both of the same rows. Nodes are visited after what they need, so one pass
-// finds the cuts, and the number of the stage in which each can be made.
+// A node that folds (a reduction or a scan at or below it) becomes a temporary, together with the maps above the fold
+// on the same axes, where its user moves along more axes or folds itself, unless one kernel that holds the row serves
+// both. A stage folds in one way: reductions, or scans along one axis, or both of the same rows. Nodes are visited
+// after their arguments, so one pass finds the cuts, and the earliest stage of each.
 #include "codegen/plan/cutting.hpp"
 
 #include <algorithm>
@@ -74,30 +74,31 @@ private:
         explicit operator bool() const { return value != nullptr; }
     };
     struct state {
-        bool reduces = false;   // a reduction at or beneath it, with no cut between
-        int scans = no_axis;    // the same of scans: the loop along which they go
-        bool reshapes = false;  // and of reshapes
-        bool loops = false;     // and of folds that a thread makes by loops of its own
+        bool reduces = false;   // a reduction at or below it, with no cut between
+        int scans = no_axis;    // the loop of such scans
+        bool reshapes = false;  // such a reshape
+        bool loops = false;     // such a fold that a thread makes in a loop of its own
         int temporary = -1;
-        place_of_shared shares;   // what of it others have, too
-        std::uint32_t level = 0;  // of the first stage in which it can be computed
+        place_of_shared shares;   // the value that other nodes share with it
+        std::uint32_t level = 0;  // the first stage in which it can be computed
         bool folds() const { return reduces || scans != no_axis; }
     };
 
-    /// What one stage writes, all of it along the same axes, but for outputs that also move along what it folds over.
+    /// The results of one stage, all along the same axes, except outputs that also move along its folded axes.
     struct part {
         std::uint32_t level;
         std::uint64_t axes;
-        node_id folds;  // one of its nodes that does, or any
+        node_id folds;  // one of its nodes that folds, or any
         std::vector<std::uint16_t> temporaries, outputs;
-        bool is_call = false;  // of a library's function, `folds`, whose result is the temporary
+        bool is_call = false;  // a call of the library function `folds`, whose result is the temporary
     };
 
     std::uint64_t axes_of(node_id n) const { return graph_.nodes[n].axes; }
     std::uint64_t axes_of_output(std::size_t k) const { return codegen::axes_of_output(key_, graph_, k); }
 
-    /// Axes of a temporary, outermost first: in the key's order, but for one along which the arrays that move along
-    /// most of them lie in memory where none of these lies along the last. The copy of an operand lies as others do.
+    /// Axes of a temporary, outermost first, in the key's order. If no array along most of these axes is contiguous
+    /// along the last, one along which such an array is becomes the innermost. For an operand's copy other operands and
+    /// outputs count.
     std::vector<int> in_order(node_id id) const {
         const std::uint64_t bits = axes_of(id);
         std::vector<int> axes = axes_in(bits);
@@ -126,7 +127,7 @@ private:
         return axes;
     }
 
-    /// The same of a node's value in memory: of what a library takes or gives the batch's axes, then its own in order.
+    /// Axes of a node's value in memory; for a library's operand or result the batch's axes, then its own in order.
     std::vector<int> axes_of_temporary(node_id id) const {
         const node& n = graph_.nodes[id];
         if (is_reading(id)) {
@@ -152,7 +153,7 @@ private:
         cut_.push_back(n);
         reasons_.push_back(why);
     }
-    /// With what a value of the temporary moves through memory, and what it costs to make it again where it is wanted.
+    /// The reason, with the bytes of memory that a value moves, and the cost of computing it again at each use.
     std::string reason_of(node_id id) const {
         const node& n = graph_.nodes[id];
         const bool folds = n.kind == node_kind::reduce || n.kind == node_kind::scan || n.kind == node_kind::thread_fold;
@@ -167,8 +168,8 @@ private:
     /// The node whose temporary a reading reads.
     node_id made_for(node_id reading) const { return nodes_[reading].shares.value->places[0].node; }
 
-    /// Whether one stage can compute both as they stand: they fold in the same way or the same rows, if they do, and
-    /// nothing is read at the digits of a place where anything folds.
+    /// Whether one stage can compute both nodes as they stand: two folds in the same way or over the same rows; a fold
+    /// beside no reshape or thread loop; a reshape beside no thread loop.
     bool go_together(node_id a, node_id b) const {
         const state &one = nodes_[a], &other = nodes_[b];
         if (one.scans != no_axis && other.scans != no_axis && one.scans != other.scans) return false;
@@ -179,7 +180,7 @@ private:
                !(one.reshapes && other.loops);
     }
 
-    /// Whether a value of threads' loops costs more than to read it and is the same along a long axis of theirs.
+    /// Whether a value within threads' loops costs more than a load and is constant along a long axis of the threads.
     bool is_same_for_many_threads(node_id of, const node& user) const {
         constexpr std::uint32_t reading = 8;
         const node_kind kind = graph_.nodes[of].kind;
@@ -189,22 +190,22 @@ private:
                cost_of(graph_, {of}) >= reading;
     }
 
-    /// Whether vectors compute a value in other bits than single elements would.
+    /// Whether vectors compute a value with other bits than single elements would.
     bool is_rounded_by_vectors(node_id of) const {
         return key_.header.where == target::host && calls_inexact(graph_, nodes_below(graph_, {of}), target::host);
     }
 
-    /// Whether any of the graph's functions is.
+    /// Whether vectors do so for any function of the graph.
     bool is_rounded_by_vectors_somewhere() const {
         return key_.header.where == target::host && calls_inexact(graph_, target::host);
     }
-    /// Whether a text reads whole arrays.
+    /// Whether a user function reads whole arrays.
     bool reads_raw(const node& n) const {
         return n.kind == node_kind::user && std::any_of(n.arguments, n.arguments + n.arity,
                                                         [this](node_id of) { return is_raw(key_, graph_.nodes[of]); });
     }
 
-    /// Cuts off all that nodes behind this one still want.
+    /// Cuts off all nodes up to this one that later nodes still use.
     void cut_behind(node_id last, const std::vector<node_id>& last_user) {
         for (node_id i = 0; i <= last; ++i) {
             const node& n = graph_.nodes[i];
@@ -238,7 +239,7 @@ private:
                     cut(of, folds ? "what wants it folds along other axes" : "it is wanted along more axes");
                 if (nodes_[of].folds() && use == row_uses::use::parted) cut(of, "beside it other rows are folded");
                 if (nodes_[of].reshapes && folds) cut(of, "it is read at other places, and folded");
-                // A thread's loop is not made again for each place of a long axis.
+                // A thread's loop is not repeated for each place of a long axis.
                 const bool repeats = (n.axes & ~axes_of(of) & ~short_axes_ & ~thread_loops_) != 0;
                 if (is_same_for_many_threads(of, n)) cut(of, "each of many threads would make it again");
                 if (nodes_[of].loops && (folds || repeats))
@@ -278,7 +279,7 @@ private:
                 cut(graph_.roots[k], "a result repeats it");
     }
 
-    /// The levels of the nodes whose temporaries are read along other loops, too: a reading may come before them.
+    /// The levels of the nodes whose temporaries are read along other loops too: a reading may precede such a node.
     std::vector<std::uint32_t> levels_of_shared() const {
         std::vector<std::uint32_t> levels;
         for (const shared_value& v : shared_) levels.push_back(nodes_[v.places[0].node].level);
@@ -295,7 +296,7 @@ private:
         find_cuts();
     }
 
-    /// The nodes that something computes or reads, as it is cut now.
+    /// The nodes that are computed or read with the present cuts.
     std::vector<bool> wanted_nodes() const {
         std::vector<bool> wanted(graph_.nodes.size());
         for (const node_id root : graph_.roots) wanted[root] = true;
@@ -314,7 +315,7 @@ private:
         return wanted;
     }
 
-    /// Forgets the temporaries that nothing reads any more.
+    /// Drops the temporaries that nothing reads any more.
     void drop_unread() {
         const std::vector<bool> wanted = wanted_nodes();
         std::vector<node_id> kept;
@@ -332,8 +333,8 @@ private:
         for (const node_id n : readings_) nodes_[n].temporary = nodes_[made_for(n)].temporary;
     }
 
-    /// Whether a value that others read from memory is at hand in the kernel that makes its user: what a sum is taken
-    /// about, or what one pass folds beside another argument of the user.
+    /// Whether the kernel that makes `user` has this value without reading it from memory: the value about which a sum
+    /// is taken, or one folded in the same pass as another argument of the user.
     bool is_at_hand(node_id of, const node& user) const {
         if (user.kind == node_kind::shifted) return graph_.nodes[of].kind != node_kind::operand;
         if (nodes_[of].shares || user.kind != node_kind::map || axes_of(of) != user.axes || !nodes_[of].folds())
@@ -344,8 +345,8 @@ private:
         });
     }
 
-    /// Whether the kernel that makes a shared value holds the row of it that its user wants, and makes what the user
-    /// takes beside it.
+    /// Whether the kernel that makes a shared value holds the row of it that `user` needs, and makes the user's other
+    /// arguments too.
     bool is_held(node_id user, int argument) const {
         const node& n = graph_.nodes[user];
         const auto may_be_held = [&](int a) {
@@ -359,7 +360,7 @@ private:
         return true;
     }
 
-    /// Whether an output repeats its root, in another kernel than that which makes the root.
+    /// Whether an output repeats its root, in another kernel than the one that makes the root.
     bool is_broadcast(std::size_t k) const {
         return axes_of(graph_.roots[k]) != axes_of_output(k) && uses_.of_root(k) != row_uses::use::held;
     }
@@ -384,7 +385,7 @@ private:
         for (std::size_t t = 0; t < cut_.size(); ++t)
             part_with(nodes_[cut_[t]].level, axes_of(cut_[t]), cut_[t])
                 .temporaries.push_back(static_cast<std::uint16_t>(t));
-        // Outputs along the same axes are written together, by the stage that can write the last of them.
+        // One stage writes all outputs along the same axes: the first that can write the last of them.
         const auto level_of = [&](std::size_t k) {
             const node_id root = graph_.roots[k];
             const bool read = is_cut(root) && (is_broadcast(k) || is_reading(root));
@@ -416,7 +417,7 @@ private:
         std::erase_if(parts_, [](const part& p) { return p.temporaries.empty() && p.outputs.empty(); });
     }
 
-    /// The part whose stage writes along the rows that `p` reduces, and so can write p's results as well.
+    /// The part whose stage writes along the rows that `p` reduces, and can therefore write p's results as well.
     part* holding_rows_of(const part& p) {
         const auto roots = roots_of(p);
         for (part& other : parts_) {
@@ -425,7 +426,7 @@ private:
                 return nodes_[root].reduces && go_together(other.folds, root) &&
                        uses_.can_join(root, other.axes, roots_of(other));
             };
-            const bool inside = (p.axes & ~other.axes) == 0;  // and not broadcast along others
+            const bool inside = (p.axes & ~other.axes) == 0;  // and not broadcast along other axes
             if (&other != &p && !p.is_call && !other.is_call && inside && ready && !roots.empty() &&
                 std::ranges::all_of(roots, holds))
                 return &other;
@@ -433,7 +434,7 @@ private:
         return nullptr;
     }
 
-    /// The part whose stage comes by all places of `p`, which is to write outputs without a reduction.
+    /// The part whose stage folds over all places of `p`; p has outputs only, none of which folds.
     part* folding_over(const part& p) {
         const auto folds = [&](std::uint16_t k) {
             const state& root = nodes_[graph_.roots[k]];
@@ -446,7 +447,7 @@ private:
                     if ((folded | other.axes) == p.axes && (folded & other.axes) == 0) return &other;
         return nullptr;
     }
-    /// The loops of each reduction that a part's stage makes.
+    /// The loops of each reduction in a part's stage.
     std::vector<std::uint64_t> folded_by(const part& p) const {
         std::vector<std::uint64_t> folded;
         const std::vector<bool> needed = needed_by(p);
@@ -490,7 +491,7 @@ private:
         return s;
     }
 
-    /// Returns the loops that the stage scans along.
+    /// Returns the loops along which the stage scans.
     std::uint64_t choose_axes(stage& s, const part& p, const std::vector<bool>& needed) const {
         bool reads_temporaries = false;
         for (node_id i = 0; i < needed.size(); ++i)
@@ -501,7 +502,7 @@ private:
             s.axes.push_back(a);
             const axis_class own = key_.axes[static_cast<std::size_t>(a)];
             axis_class axis;
-            // No class says of temporaries that they are contiguous beside the arrays.
+            // No class word tells whether temporaries are contiguous beside the arrays.
             constexpr std::uint16_t any_contiguous = axis_flags::contiguous_columns |
                                                      axis_flags::wide_contiguous_columns |
                                                      axis_flags::middling_contiguous_columns;
@@ -537,8 +538,8 @@ private:
                 }
         }
         if (reads_temporaries) mark_folded_before(s);
-        // No class says how many rows a temporary has, unless something folds along what tells them apart; splitting a
-        // long row among blocks costs little. Rows that are scanned the key does count.
+        // No class word tells how many rows a temporary has, unless a fold walks the axis that numbers them; splitting
+        // a long row among blocks costs little. For scanned rows the key has the count.
         const bool few = !key_.axes.empty() && (key_.axes[0].flags & axis_flags::few_rows) != 0;
         if (kept != 0 && !has_many_rows(s, kept, scanned) &&
             (few || outer_ == 0 || (long_rows && !s.temporaries.empty() && scanned == 0)))
@@ -548,8 +549,8 @@ private:
         return scanned;
     }
 
-    /// Whether one of a stage's first axes is known to be long, other than what is scanned along, of which rows are
-    /// made.
+    /// Whether one of a stage's first `kept` axes is known to be long; the scanned axis does not count, as rows lie
+    /// along it.
     bool has_many_rows(const stage& s, std::size_t kept, std::uint64_t scanned) const {
         constexpr std::uint8_t longer_than_512 = 6;
         for (std::size_t a = 0; a < key_.axes.size(); ++a)
@@ -567,7 +568,7 @@ private:
                });
     }
 
-    /// What the temporaries hold is the same all along these axes.
+    /// Marks axes along which the temporaries are constant, as an earlier stage folded them.
     void mark_folded_before(stage& s) const {
         constexpr std::uint8_t longer_than_1024 = 7;
         for (std::size_t a = 0; a < key_.axes.size(); ++a) {
@@ -593,7 +594,7 @@ private:
         return bits;
     }
 
-    /// An operand or output with its strides on the stage's axes, and where on the whole key's these are.
+    /// An operand or output with its strides on the stage's axes; `at`: the axes of these strides in the whole key.
     operand_class placed(const stage& s, const operand_class& o, std::vector<int>& at) const {
         operand_class moved{o.head, std::vector<stride_class>(s.axes.size(), stride_class::broadcast)};
         at.assign(s.axes.size(), no_axis);
@@ -602,16 +603,16 @@ private:
             const int to = axis_over(s, loop_of(static_cast<int>(a)));
             if (o.strides[a] == stride_class::broadcast || to == no_axis) continue;
             moved.strides[static_cast<std::size_t>(to)] = o.strides[a];
-            moved.head.dense = moved.head.dense && to > last;  // axes in another order make no run
+            moved.head.dense = moved.head.dense && to > last;  // axes in another order are no run
             last = to;
             at[static_cast<std::size_t>(to)] = static_cast<int>(a);
         }
-        // Of columns that are scanned whole the key's order is not that of their run.
+        // For columns that are scanned whole the key's order is not the order of their run.
         moved.head.dense =
             moved.head.dense && last != no_axis && moved.strides[static_cast<std::size_t>(last)] == stride_class::unit;
         return moved;
     }
-    /// The whole of a temporary, in the order of its axes: one run, where rows are asked for and the stage walks it so.
+    /// A whole temporary, in the order of its axes. It is one run where rows are asked for and the stage walks it so.
     operand_class contiguous(const stage& s, node_id n, bool rows) const {
         operand_class o;
         o.head.type = graph_.nodes[n].type;
@@ -632,7 +633,7 @@ private:
         return o;
     }
 
-    /// A library's result at the place of a pick, and where the pick's axes are on the whole key's.
+    /// A library's result as a pick reads it; `at`: the pick's axes on the whole key.
     operand_class viewed(const stage& s, const node& view, std::vector<int>& at) const {
         const operand_class& pick = key_.operands[view.pick];
         operand_class o = placed(s, pick, at);
@@ -713,11 +714,11 @@ private:
     std::span<const shared_value> shared_;
     const library_calls calls_;
     std::vector<state> nodes_;
-    std::vector<std::uint32_t> known_level_;  // of each node, when it was last cut
+    std::vector<std::uint32_t> known_level_;  // of each node, at the previous cut
     std::vector<node_id> cut_;                // the node of each temporary
-    std::vector<const char*> reasons_;        // and why it is one
-    std::vector<node_id> readings_;           // nodes whose values are others' temporaries
-    std::vector<node_id> views_;              // of libraries' results
+    std::vector<const char*> reasons_;        // the reason of each temporary
+    std::vector<node_id> readings_;           // nodes whose values are the temporaries of other nodes
+    std::vector<node_id> views_;              // views of libraries' results
     std::vector<part> parts_;
     std::uint64_t outer_;
     std::uint64_t short_axes_, thread_loops_;

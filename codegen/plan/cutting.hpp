@@ -1,4 +1,4 @@
-// One way to cut a graph into stages (plan/stages.hpp): where, once it is known which rows no kernel holds.
+// Cuts a graph into stages (plan/stages.hpp), given which rows no kernel holds.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace ingot::codegen {
 
-/// The stages where no kernel holds the `refused` rows, and each of the `shared` values is one temporary; none where
-/// one kernel computes all as it stands.
+/// The stages where no kernel holds the `refused` rows and each of the `shared` values is one temporary. Empty where
+/// one kernel computes the whole graph.
 staging cut(const key& k, const graph& g, const std::vector<refused_rows>& refused,
             std::span<const shared_value> shared);
 

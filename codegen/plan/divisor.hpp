@@ -17,7 +17,7 @@ struct divisor {
 
 /// bits: 32 or 64.
 constexpr divisor make_divisor(std::uint64_t d, int bits) {
-    if (d == 0) return {};  // of an axis without elements: nothing is divided
+    if (d == 0) return {};  // an axis without elements: nothing is divided
     const auto shift = static_cast<std::uint64_t>(std::bit_width(d - 1));  // smallest with d <= 2^shift
     __extension__ using wide = unsigned __int128;
     const wide power = wide{1} << (static_cast<std::uint64_t>(bits) - 1 + shift);

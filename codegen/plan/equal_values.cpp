@@ -21,7 +21,7 @@ std::uint64_t mixed(std::uint64_t h, std::uint64_t v) {
 
 bool is_fold(const node& n) { return n.kind == node_kind::reduce || n.kind == node_kind::scan; }
 
-/// Lets `other` be what `own` is elsewhere, each of the other alone.
+/// Maps loop `own` to loop `other` and back; false where either is mapped to another loop already.
 bool match(int own, int other, loop_map& there, loop_map& back) {
     std::int8_t &known = there[static_cast<std::size_t>(own)], &known_back = back[static_cast<std::size_t>(other)];
     if (known == unknown && known_back == unknown) {
@@ -86,8 +86,8 @@ bool equal_values::match_operands(std::uint16_t a, std::uint16_t b, loop_map& th
     for (std::size_t from = 0; from < own.strides.size(); ++from) {
         const stride_class moves = own.strides[from];
         if (moves == stride_class::broadcast) continue;
-        // Along an axis where both move in one way they move alike; beside these, one axis of the other's has this
-        // one's extent and stride.
+        // An axis along which both move in the same way maps to itself. Any other axis maps to the only candidate of
+        // the other operand, or to the only one of the same extent and stride class.
         if (other.strides[from] == moves) {
             if (!match(loop(from), loop(from), there, back)) return false;
             continue;
@@ -152,7 +152,7 @@ std::optional<loop_map> equal_values::along(node_id a, node_id b) const {
         if (is_fold(own)) folds.emplace_back(one, two);
         for (int i = 0; i < own.arity; ++i) open.emplace_back(own.arguments[i], other.arguments[i]);
     }
-    // The loops of a fold are matched in order: it may tell their places apart.
+    // The loops of a fold are matched in order: the fold may depend on the order of places.
     for (const auto& [one, two] : folds) {
         const std::vector<int> own = loops_of_binder(key_, graph_, graph_.nodes[one].index);
         const std::vector<int> other = loops_of_binder(key_, graph_, graph_.nodes[two].index);

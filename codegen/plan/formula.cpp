@@ -1,4 +1,4 @@
-// Formulas: how they are put together, evaluated and printed.
+// Building, evaluating and printing formulas.
 #include "codegen/plan/formula.hpp"
 
 #include <algorithm>
@@ -23,12 +23,12 @@ std::uint64_t square_root_of(std::uint64_t n) {
     return root;
 }
 
-/// Strips in which threads have one more row each are worth trying only at their widest: by the rows of a block, then.
+/// Narrower strips are tried at the widest width with one more row of a block at once: the loop is over these rows.
 std::uint64_t busiest_width_of(std::uint64_t parts, std::uint64_t widest, std::uint64_t threads) {
     if (parts == 0) return 0;
     const std::uint64_t fewest = ceil_quotient(parts, widest);
     std::uint64_t width = ceil_quotient(parts, fewest), strips = fewest;
-    std::uint64_t rows = floor_quotient(threads, width);  // of a block at once
+    std::uint64_t rows = floor_quotient(threads, width);  // that a block has at once
     for (std::uint64_t wanted = rows + 1; wanted <= threads; ++wanted) {
         const std::uint64_t more = ceil_quotient(parts, threads / wanted);
         if (2 * more > 3 * fewest) break;
@@ -80,7 +80,7 @@ formula::formula(operation what, std::initializer_list<const formula*> arguments
     std::uint8_t* const places[] = {&last.a, &last.b, &last.c};
     std::size_t place = 0;
     for (const formula* f : arguments) {
-        std::vector<std::uint8_t> here;  // where the steps of f are
+        std::vector<std::uint8_t> here;  // the index here of each step of f
         for (step s : f->steps_) {
             if (s.what > operation::processors) s.a = here[s.a], s.b = here[s.b], s.c = here[s.c];
             here.push_back(add(s));
@@ -195,7 +195,7 @@ std::string formula::text() const {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         const step& s = steps_[i];
         const auto infix = [&](const char* sign, binding how) {
-            // What follows a sign is not regrouped: a / (b / c).
+            // The right operand of a sign is not regrouped: a / (b / c).
             return printed{all[s.a].inside(how) + sign + all[s.b].inside(static_cast<binding>(how + 1)), how};
         };
         const auto call = [&](const char* function) {
@@ -266,7 +266,7 @@ formula points_per_room(std::uint32_t room, const formula& parts, std::uint32_t 
     const formula most = points_per_room(room, parts), rows = most * rows_per_point;
     const formula even = choose(rows < threads, floor_power_of_two(rows), rows / threads * threads);
     const formula points = max(min(parts, 1), even / rows_per_point);
-    // Where threads are to spare, a power of two of them works on a row.
+    // Where there are more threads than rows, a power of two of them works on a row.
     const auto busy = [&](const formula& n) { return n * floor_power_of_two(threads / n); };
     return choose(rows < threads, choose(busy(rows) < busy(points * rows_per_point), points, most), points);
 }

@@ -1,9 +1,9 @@
 // Sizes that are not known before a launch, as expressions over the extents of a key's axes and the device's
 // processors:
 //   ceil_divide(points_of(outer) * ceil_divide(points_of(inner), 4), 256)
-// A formula is an immutable value: steps in order, each a function of earlier ones, the last of which is the result;
-// equal parts are one step. It is evaluated at each launch, without allocating. Values have 64 bits; what is divided by
-// 0 is 0, so that arrays without elements need no care. The schedules that recur are functions at the end.
+// A formula is an immutable value: steps in order, each a function of earlier ones; the last is the result, and equal
+// parts are one step. It is evaluated at each launch, without allocating. Values have 64 bits; a quotient by 0 is 0, so
+// arrays without elements need no care. Recurring schedules are functions at the end.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace ingot::codegen {
 
 class formula {
 public:
-    /// A constant. 1, as the number of points of no axes is.
+    /// A constant. The default is 1, the number of points of no axes.
     formula(std::uint64_t constant = 1) : steps_{{operation::constant, 0, 0, 0, constant}} {}
 
     std::uint64_t value(std::span<const detail::index_t> extents, std::uint32_t processors) const;
     /// All axes whose extents it depends on; bit a: axis a of the key.
     std::uint64_t axes() const;
-    /// The same of other axes: axis a becomes `axes[a]`.
+    /// The same formula over other axes: axis a becomes `axes[a]`.
     formula renamed(std::span<const int> axes) const;
-    /// As one would write it, the extent of axis a being "na"; what it needs more than once has a name.
+    /// As one would write it, with "na" for the extent of axis a; a part used more than once has a name.
     std::string text() const;
 
     bool operator==(const formula&) const = default;
@@ -39,14 +39,14 @@ public:
     friend formula ceil_divide(const formula& a, const formula& b) { return {operation::ceil_quotient, {&a, &b}}; }
     friend formula min(const formula& a, const formula& b) { return {operation::least, {&a, &b}}; }
     friend formula max(const formula& a, const formula& b) { return {operation::greatest, {&a, &b}}; }
-    /// 1 or 0.
+    /// 1 where it holds, else 0.
     friend formula operator<(const formula& a, const formula& b) { return {operation::less, {&a, &b}}; }
     friend formula choose(const formula& condition, const formula& yes, const formula& no) {
         return {operation::choice, {&condition, &yes, &no}};
     }
-    /// 0 of 0.
+    /// The largest power of two that is no more than a; 0 for 0.
     friend formula floor_power_of_two(const formula& a) { return {operation::floor_power, {&a}}; }
-    /// Rounded down.
+    /// The square root, rounded down.
     friend formula square_root(const formula& a) { return {operation::root, {&a}}; }
     friend formula busiest_width(const formula& parts, const formula& widest, const formula& threads) {
         return {operation::busiest, {&parts, &widest, &threads}};
@@ -88,15 +88,15 @@ private:
 
 /// The product of the extents of these axes.
 formula points_of(std::uint64_t axes);
-/// Of a GPU its multiprocessors, of a host its worker threads.
+/// The multiprocessors of a GPU, the worker threads of a host.
 formula processors();
 
-/// How wide strips of at most `widest` parts are, where the threads of a block have parts of neighbouring rows, as many
-/// rows as there is room for: as few even strips as can be, or up to half as many again, of which the fewest leave most
-/// threads busy. In time that depends on `threads` and `widest` alone.
+/// The width of strips of at most `widest` parts, where the threads of a block have parts of neighbouring rows, as many
+/// rows as fit: the fewest even strips, or up to half as many again where more threads are then busy; of equally busy
+/// ones the fewest. Its time depends on `threads` and `widest` alone.
 formula busiest_width(const formula& parts, const formula& widest, const formula& threads);
 
-/// `all` in as few pieces of at most `most` as can be, which are even.
+/// `all` in as few even pieces as possible, of at most `most` each.
 struct even_pieces {
     formula count, size;
 };
@@ -105,10 +105,10 @@ even_pieces balanced(const formula& all, const formula& most);
 /// The largest power of two whose square is no more than `n`, from `least` to `most`, which are powers of two.
 formula power_below_root(const formula& n, std::uint32_t least, std::uint32_t most);
 
-/// How many points fit a room of that size, each of which takes so many parts of it; one at least.
+/// The number of points, of `parts` parts each, that fit a room of that size; at least one.
 formula points_per_room(std::uint32_t room, const formula& parts);
-/// The same where threads share the room's rows, of which each point has some: a multiple of so many threads, or a
-/// power of two, unless more threads would be idle then.
+/// The number of points where threads share the room's rows and each point has some: rows are a multiple of `threads`,
+/// or a power of two, unless that leaves more threads idle.
 formula points_per_room(std::uint32_t room, const formula& parts, std::uint32_t threads, const formula& rows_per_point);
 
 }  // namespace ingot::codegen

@@ -1,5 +1,5 @@
 // How the threads of a kernel share its elements: the value that a family of schedules chooses (choose_map, ...) before
-// a line of the kernel is printed. The emitter prints from the family's own choice, explain prints this.
+// any text is printed. The emitter prints from the family's own choice, explain prints this.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace ingot::codegen {
 
-/// Where a thread's elements come from.
+/// The source of a thread's elements.
 enum class element_source : std::uint8_t {
-    direct,  // each array, where its elements lie
-    run,     // the run of memory that neighbouring rows or columns are, by vectors of it
-    staged,  // shared memory, where the block has copied them
+    direct,  // each array, read in place
+    run,     // the run of memory that neighbouring rows or columns form, by vectors
+    staged,  // shared memory, to which the block copied them
 };
 
-/// By what threads join what they have of one result.
+/// How threads join their parts of one result.
 enum class thread_exchange : std::uint8_t {
-    none,     // a thread has all of it
+    none,     // a thread has the whole result
     lanes,    // shuffles in a warp
     block,    // shared memory
     cluster,  // shared memory of the blocks of a cluster
@@ -27,14 +27,14 @@ enum class thread_exchange : std::uint8_t {
 struct kernel_shape {
     std::string_view name;      // of the layout of threads over elements; a literal
     std::uint32_t threads = 0;  // of a block
-    std::uint32_t lanes = 1;    // threads that share a row or a result, of one block or of a cluster
-    std::uint32_t each = 1;     // consecutive elements that a thread has in one access
-    std::uint32_t chunks = 1;   // such accesses of a thread that are under way together
+    std::uint32_t lanes = 1;    // threads that share a row or a result, of one block or one cluster
+    std::uint32_t each = 1;     // consecutive elements of one access of a thread
+    std::uint32_t chunks = 1;   // such accesses of a thread that are in flight together
     element_source source = element_source::direct;
-    std::uint32_t tile = 0;  // staged: elements of each array that a block has in shared memory; 0: not said
+    std::uint32_t tile = 0;  // staged: elements of each array that a block has in shared memory; 0: unknown
     thread_exchange exchange = thread_exchange::none;
-    std::uint32_t read_ahead = 0;       // tiles that are on their way while one is computed
-    std::uint32_t resident_blocks = 0;  // of a multiprocessor, for which registers are limited; 0: as it comes
+    std::uint32_t read_ahead = 0;       // tiles in flight while one is computed
+    std::uint32_t resident_blocks = 0;  // of a multiprocessor; limits the registers; 0: no limit
     std::uint32_t cluster = 1;          // blocks
     friend bool operator==(const kernel_shape&, const kernel_shape&) = default;
 };

@@ -1,4 +1,4 @@
-// How much one kernel holds: where a long graph is parted, so that a compiler digests each part in good time.
+// The size of a kernel: where a long graph is split, so that the compiler takes each part in reasonable time.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace ingot::codegen {
 
-/// For each node whether a kernel ends behind it: the values that later nodes want go through memory there. No kernel
-/// holds many more than 1500 operations, and it ends where fewest values cross.
+/// For each node whether a kernel ends behind it: values that later nodes use become temporaries there. No kernel has
+/// many more than 1500 operations; it ends where the fewest values cross.
 std::vector<bool> ends_of_kernels(const graph& g);
 
 }  // namespace ingot::codegen

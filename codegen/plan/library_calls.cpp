@@ -14,13 +14,13 @@ namespace {
 
 constexpr int no_axis = -1;
 
-/// Of an array of whose axes one has unit stride.
+/// The axis of unit stride of an array that has one.
 int axis_of_columns(const operand_class& o) {
     const auto unit = std::ranges::find(o.strides, stride_class::unit);
     return unit == o.strides.end() ? no_axis : static_cast<int>(unit - o.strides.begin());
 }
 
-/// Of a library's operand in memory, or its result, the axes that are its own.
+/// The mask of the axes that belong to a library's operand in memory, or to its result.
 std::uint32_t own_mask(const node& n) {
     return n.kind == node_kind::store ? n.code : facts(static_cast<library_function>(n.code)).result;
 }
@@ -66,7 +66,7 @@ auto library_calls::written_by_library(node_id root, const std::vector<int>& use
     if (users[root] != 1) return {};
     if (graph_.nodes[root].kind == node_kind::view) return alone(root) ? written_output{root} : written_output{};
     const dtype type = graph_.nodes[root].type;
-    // Halves are widened, added, and rounded.
+    // Half-precision values are widened, added, and rounded.
     const auto beneath_cast = [&](node_id n) {
         return is_half(type) && graph_.nodes[n].kind == node_kind::cast ? graph_.nodes[n].arguments[0] : n;
     };
@@ -85,7 +85,7 @@ auto library_calls::written_by_library(node_id root, const std::vector<int>& use
     }
     return {};
 }
-/// Whether an array is a vector that repeats along all axes but that of a product's columns.
+/// Whether an array is a vector along a product's columns, constant along all other axes.
 bool library_calls::lies_along_rows(const node& bias, const node& product) const {
     const node& library = graph_.nodes[product.arguments[0]];
     if (static_cast<library_function>(library.code) != library_function::matrix_product ||
@@ -131,7 +131,7 @@ library_call library_calls::make(node_id id, const placements& where) const {
         }
     return call;
 }
-/// A vector along a product's columns, the same one for all products of a batch.
+/// A vector along a product's columns, the same for all products of a batch.
 library_array library_calls::bias_of(node_id id, const std::vector<int>& batch, int columns) const {
     const node& n = graph_.nodes[id];
     library_array array;
@@ -149,7 +149,7 @@ bool library_calls::is_in_tf32(dtype product) const {
     return key_.header.math == math_mode::tf32 && key_.header.where == target::cuda &&
            (product == dtype::f4 || product == dtype::c8);
 }
-/// A value in memory along these loops: an operand as it lies, or a temporary.
+/// A value in memory along these loops: an operand in place, or a temporary.
 library_array library_calls::array_of(node_id id, const std::vector<int>& loops, const placements& where) const {
     const node& n = graph_.nodes[id];
     library_array array;
@@ -178,14 +178,14 @@ library_array library_calls::array_of(node_id id, const std::vector<int>& loops,
     return array;
 }
 
-/// Of an output that a library's function writes along any strides, these loops with the strides that it has; none
-/// where they are not known from the key.
+/// The axes for these loops, with the output's strides, where a library's function writes an output of any strides;
+/// empty where the key does not tell them.
 std::vector<library_axis> library_calls::axes_written(std::size_t output, const std::vector<int>& loops) const {
     const node& view = graph_.nodes[written_[output].view];
     const node& library = graph_.nodes[view.arguments[0]];
     const library_facts& row = facts(static_cast<library_function>(library.code));
     if (row.wants != library_layout::lattice && row.wants != library_layout::consumed) return {};
-    std::vector<std::uint16_t> along;  // the key's axes that the function's own are, one each or one together
+    std::vector<std::uint16_t> along;  // the key's axes that match the function's own, one for each or one for all
     for (std::size_t a = 0; a < key_.axes.size(); ++a)
         if (key_.axes[a].owner == 0 && key_.operands[view.pick].strides[a] != stride_class::broadcast)
             along.push_back(static_cast<std::uint16_t>(a));

@@ -1,5 +1,5 @@
-// Calls of libraries' functions among the steps of a plan: which outputs they write themselves, and where what they
-// take and give lies. The stages around them are cut by plan/cutting.hpp.
+// Calls of libraries' functions among the steps of a plan: which outputs they write themselves, and where their
+// operands and results lie. The stages around them are cut by plan/cutting.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace ingot::codegen {
 
 class library_calls {
 public:
-    /// Which temporary a node's value is, and its loops, outermost first.
+    /// The temporary of a node's value, and its loops, outermost first.
     struct placement {
         std::uint16_t index;
         std::vector<int> loops;
@@ -22,24 +22,24 @@ public:
 
     library_calls(const key& k, const graph& g);
 
-    /// Whether a library's function writes an output itself, and which node that function is.
+    /// Whether a library's function writes an output itself, and the node of that function.
     bool writes(std::size_t output) const { return written_[output].view != no_node; }
     node_id writer_of(std::size_t output) const { return graph_.nodes[written_[output].view].arguments[0]; }
     /// The output that a library's function writes itself, else -1.
     int output_of(node_id library) const;
-    /// Whether a call that writes an output computes a node that is behind its function.
+    /// Whether a call that writes an output also computes this node, above its function.
     bool computes(node_id n) const { return within_call_[n]; }
 
-    /// Of what a library takes or gives: its own axes in the library's order, as loops, and the others, those of a
-    /// batch.
+    /// For a library's operand or result: its own axes in the library's order, as loops, and the other axes, those of
+    /// the batch.
     std::vector<int> own_loops(node_id stored) const;
     std::uint64_t batch_of(node_id stored) const;
 
     library_call make(node_id library, const placements& where) const;
 
 private:
-    /// What a library's function writes into an output: its result, seen through a view, and of a product on each row a
-    /// vector, which its call adds.
+    /// The output that a library's function writes itself: a view of its result, and for a matrix product a vector that
+    /// the call adds to each row.
     struct written_output {
         node_id view = no_node, bias = no_node;
     };

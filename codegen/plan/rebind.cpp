@@ -1,4 +1,4 @@
-// A launch that was emitted for a stage, told in terms of the whole key: its axes, operands, outputs and temporaries.
+// Translates a launch that was emitted for a stage to the whole key: its axes, operands, outputs and temporaries.
 #include "codegen/plan/stages.hpp"
 #include "codegen/text/kernel.hpp"
 
@@ -16,7 +16,7 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
     move(step.scratch_count);
     for (work& w : step.work) w.axes = bits(w.axes);
 
-    // How far one step along an axis is in a temporary: the product of the extents of its axes within.
+    // The stride of an axis in a temporary: the product of the extents of the axes inside it.
     const auto stride_in = [&](argument& a, const std::vector<int>& axes) {
         std::uint64_t inner = 0;
         for (std::size_t i = axes.size(); axes[--i] != from.axes[a.axis];) inner |= axis_bit(axes[i]);

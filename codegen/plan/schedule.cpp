@@ -1,4 +1,4 @@
-// Which steps a key takes: recognises the pattern of its graph and hands it to that pattern's emitter.
+// The steps of a key: finds the pattern of its graph and calls that pattern's emitter.
 #include "codegen/plan/schedule.hpp"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ bool has(const graph& g, node_kind kind) {
     return std::any_of(g.nodes.begin(), g.nodes.end(), [kind](const node& n) { return n.kind == kind; });
 }
 
-/// Whether memory runs along the last kept axis, not along the rows. A few long rows side by side on a middle axis are
-/// left out, but for doubles, of which a block's registers hold few.
+/// Whether memory runs along the last kept axis and not along the rows. A few long rows side by side on a middle axis
+/// do not count, except for doubles, of which a block's registers hold few.
 bool reduces_strided_axis(const key& k, const graph& g, const row_program& r) {
     if (r.kept.empty()) return false;
     constexpr std::uint8_t few_side_by_side = 8, long_class = 7;
@@ -44,7 +44,7 @@ bool reduces_strided_axis(const key& k, const graph& g, const row_program& r) {
     return reduces_strided_axis(k, g, r.row_bits(), r.kept.back());
 }
 
-/// The rows of a graph in which no reduction's value is wanted along them.
+/// The rows of a graph in which no reduction's value is used along them.
 row_program rows_of(const key& k, const folding& f) {
     row_program rows{};
     if (f.spaces.size() != 1) return rows;
@@ -55,13 +55,13 @@ row_program rows_of(const key& k, const folding& f) {
     return rows;
 }
 
-/// Whether joining in another order gives a scan other bits.
+/// Whether joining in another order changes a scan's bits.
 bool is_inexact(const graph& g, node_id scan) {
     const fold_traits f(g, scan);
     return f.rounds() || f.is_costly();
 }
 
-/// Whether one kernel computes a row program. In strict arithmetic prefixes that round are a scan's own kernel's.
+/// Whether one kernel computes a row program. In strict arithmetic prefixes that round belong to a scan's own kernel.
 bool holds_rows(const key& k, const graph& g, const row_program& r) {
     if (k.header.math == math_mode::strict &&
         std::ranges::any_of(r.scans(g), [&](node_id scan) { return is_inexact(g, scan); }))
@@ -69,7 +69,7 @@ bool holds_rows(const key& k, const graph& g, const row_program& r) {
     return k.header.where == target::host ? hold_in_caches(k, g, r) : choose_row(k, g, r).has_value();
 }
 
-/// The one kernel of a graph without temporaries.
+/// Emits the one kernel of a graph without temporaries.
 void emit(const key& k, const graph& g, plan& p) {
     const bool cuda = k.header.where == target::cuda;
     if (has(g, node_kind::thread_fold)) {
@@ -92,9 +92,10 @@ void emit(const key& k, const graph& g, plan& p) {
     }
 }
 
-/// Sums about a value of their own row need no kernel that holds it, nor two that read it. The graph becomes that where
-/// it takes fewer kernels, and on CUDA where holding rows is slower: few long ones, and short ones across memory; of
-/// squares, which cost no more than a sum, all across memory, and those that fill a block's registers.
+/// Replaces sums about a value of their own row by online reductions: one pass that neither holds the row nor reads it
+/// twice. Cases: (1) it takes fewer kernels; (2) on CUDA, holding rows is slower: few long rows, and short rows over a
+/// strided axis; (3) on CUDA, squares, which cost no more than a sum, over any strided axis or rows that fill a block's
+/// registers.
 void use_online_reductions(const key& k, graph& g, staging& s) {
     constexpr std::uint8_t filling_class = 10;
     const bool cuda = k.header.where == target::cuda;
@@ -117,7 +118,7 @@ void use_online_reductions(const key& k, graph& g, staging& s) {
     g = std::move(once);
 }
 
-/// The source of a step among several: names of its own, for its types and for its kernel.
+/// The source of one step among several: its types and its kernel get names of their own.
 std::string in_namespace(std::string source, const std::string& name, launch& step) {
     const std::string kernel = name + '_' + step.kernel;
     const std::size_t declared = source.find(step.kernel + '(', source.rfind("extern \"C\""));
@@ -160,7 +161,7 @@ plan make_plan(const key& k) {
     if (cuda && k.header.math != math_mode::strict) flush_shifted_exponentials(k, g);
     const bool loops = use_thread_folds(k, g);
     staging s = cut_into_stages(k, g, holds_rows);
-    if (k.header.math != math_mode::strict) use_online_reductions(k, g, s);  // strict: no bit by a cut
+    if (k.header.math != math_mode::strict) use_online_reductions(k, g, s);  // strict: no bit depends on a cut
     const bool rows = find_row_program(k, g).has_value();
     p.pattern = has(g, node_kind::library)                               ? "library"
                 : has(g, node_kind::scan) && !(rows && s.stages.empty()) ? "scan"

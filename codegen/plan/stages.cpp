@@ -1,6 +1,6 @@
-// Which rows are held, and so where the graph is cut (plan/cutting.hpp). Where it turns out that no kernel holds a row,
-// the graph is cut again without; where rows along one axis and rows along another could be held, it is cut both ways,
-// and the one that reads and writes least is taken.
+// Decides which rows kernels hold, and so where the graph is cut (plan/cutting.hpp). Where no kernel holds a row, the
+// graph is cut again without it; where rows along one axis or rows along another could be held, it is cut both ways,
+// and the cut that reads and writes least is taken.
 #include "codegen/plan/stages.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using namespace detail;
 
 namespace {
 
-/// Loops of the whole graph, for axes of a stage.
+/// The loops of the whole graph for axes of a stage.
 std::uint64_t loops_of(const stage& s, const std::vector<int>& axes, const graph& whole) {
     std::uint64_t loops = 0;
     for (const int a : axes)
@@ -32,7 +32,7 @@ std::uint64_t loops_of(const stage& s, const std::vector<int>& axes, const graph
     return loops;
 }
 
-/// Rows of a stage, told by the loops of the whole graph.
+/// The rows of a stage as loops of the whole graph.
 refused_rows of_whole(const stage& s, const refused_rows& r, const graph& whole) {
     return {{loops_of(s, axes_in(r.of.kept), whole), loops_of(s, axes_in(r.of.folded), whole)}, r.scanned};
 }
@@ -41,8 +41,9 @@ refused_rows rows_of(const graph& g, const row_program& r) {
     return {{r.kept_bits(), r.row_bits()}, !r.scans(g).empty()};
 }
 
-/// Rows that a kernel would have to hold and does not: its outputs walk them, all along or in part, or what it folds
-/// comes of another fold. Where it has scans, those of the scans, unless it has nothing else.
+/// Rows that a kernel would have to hold and does not: its outputs walk them, wholly or in part, or its folds fold
+/// another fold's values. Where it has scans, these are the scans' rows if it also has reductions or scans of scans,
+/// else none.
 std::vector<refused_rows> rows_not_held(const key& k, const graph& g, const row_test& holds) {
     if (const auto r = find_row_program(k, g)) {
         if (holds(k, g, *r)) return {};
@@ -54,7 +55,7 @@ std::vector<refused_rows> rows_not_held(const key& k, const graph& g, const row_
         if (std::ranges::find(found, r) == found.end()) found.push_back(r);
     };
     bool reduces = false, scans_again = false;
-    std::vector<bool> folds(g.nodes.size());  // a node or something beneath it
+    std::vector<bool> folds(g.nodes.size());  // whether a node or anything below it folds
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
         for (int a = 0; a < n.arity; ++a) folds[i] = folds[i] || folds[n.arguments[a]];
@@ -72,8 +73,8 @@ std::vector<refused_rows> rows_not_held(const key& k, const graph& g, const row_
     return reduces || scans_again ? scanned : std::vector<refused_rows>();
 }
 
-/// As it is cut where no kernel holds these rows, nor those found not to be held on the way, which are added; nothing
-/// where rows would have to be held all the same.
+/// The cut where no kernel holds these rows, nor the rows found unheld on the way, which are added to `refused`; empty
+/// where rows would have to be held nevertheless.
 std::optional<staging> cut_without(const key& k, const graph& g, const row_test& holds,
                                    std::vector<refused_rows>& refused, std::span<const shared_value> shared = {}) {
     for (;;) {
@@ -90,7 +91,7 @@ std::optional<staging> cut_without(const key& k, const graph& g, const row_test&
     }
 }
 
-/// What a staging costs: how often its kernels read or write along the most axes that any does, then how many they are.
+/// The cost of a staging: how often kernels access arrays that move along the most axes, then the number of kernels.
 std::pair<std::size_t, std::size_t> cost_of(const staging& s) {
     if (s.stages.empty()) return {0, 1};  // one kernel
     std::map<std::ptrdiff_t, std::size_t> moving;
@@ -107,18 +108,18 @@ std::pair<std::size_t, std::size_t> cost_of(const staging& s) {
     return {moving.rbegin()->second, s.stages.size()};
 }
 
-/// What moves through memory along the most axes, in bytes for each place: where something folds, an array that lies
-/// across what the others lie along moves a sector of 32 bytes for each of its elements, of small ones less, for caches
-/// keep some. Maps exchange such arrays in shared memory.
+/// The bytes for each place that move through memory in arrays along the most axes. In a kernel that folds, an array
+/// contiguous along another axis than the others moves a sector of 32 bytes for each element; less for small elements,
+/// as caches keep some sectors. Maps exchange such arrays in shared memory.
 class crossing_arrays {
 public:
     crossing_arrays(const key& k, const graph& g) : short_(short_axes(k)) {
-        // Blocks of few rows come by the same sectors at once.
+        // Blocks of few rows read the same sectors at the same time.
         const bool few = !k.axes.empty() && (k.axes[0].flags & axis_flags::few_rows) != 0;
         for (std::size_t a = 0; a < k.axes.size(); ++a)
             if (k.axes[a].owner == 0 ? few : k.axes[a].length_class == 1) short_ |= axis_bit(g.loop_axis[a]);
     }
-    /// `sectors` false: as if none crossed the others.
+    /// `sectors` false: as if no array crossed the others.
     std::size_t moved(const key& k, const graph& g, const staging& s, bool sectors = true) const {
         std::map<int, std::size_t> by_axes;
         const auto add = [&](const key& of, const graph& in, const std::vector<std::uint8_t>& loops) {
@@ -139,7 +140,7 @@ private:
         std::uint64_t moves = 0, unit = 0;  // loops of the whole graph
         std::size_t bytes = 1;
     };
-    /// Along how many axes those of a kernel's arrays move that do along most, and the bytes of these.
+    /// The most axes along which an array of a kernel moves, and the bytes of the arrays that move along so many.
     std::pair<int, std::size_t> moved_by(const key& k, const graph& g, const std::vector<std::uint8_t>& loops,
                                          bool sectors) const {
         std::map<std::uint16_t, array> operands;
@@ -164,7 +165,7 @@ private:
         int most = 0;
         for (const array& one : arrays) most = std::max(most, std::popcount(one.moves));
         std::erase_if(arrays, [&](const array& one) { return std::popcount(one.moves) < most; });
-        // The kernel walks along that axis along which they cost least.
+        // The kernel walks along the axis along which these arrays cost least.
         std::size_t least = 0;
         for (std::size_t i = 0; i < arrays.size(); ++i) {
             const std::uint64_t along = arrays[i].unit;
@@ -182,7 +183,7 @@ private:
     std::uint64_t short_;
 };
 
-/// The rows that a stage holds, told by the loops of the whole graph.
+/// The rows that a stage holds, as loops of the whole graph.
 std::optional<refused_rows> held_by(const stage& s, const graph& whole) {
     const auto r = s.call ? std::nullopt : find_row_program(s.key, s.graph);
     if (!r) return {};
@@ -193,8 +194,8 @@ bool has(const graph& g, std::initializer_list<node_kind> kinds) {
     return std::ranges::any_of(g.nodes, [&](const node& n) { return std::ranges::find(kinds, n.kind) != kinds.end(); });
 }
 
-/// What is folded and wanted along several loops may be one temporary; it is where that moves less, or takes fewer
-/// kernels. Returns what is.
+/// A value that folds and is used along several loops may be one temporary: it becomes one where that moves less or
+/// takes fewer kernels. Returns these values.
 std::vector<shared_value> share_values(const key& k, const graph& g, const row_test& holds,
                                        const std::vector<refused_rows>& refused, staging& best) {
     std::vector<shared_value> shared;
@@ -224,7 +225,7 @@ std::vector<shared_value> share_values(const key& k, const graph& g, const row_t
     return shared;
 }
 
-/// Arrays that lie across the others of a kernel that folds are copied first, where that moves a quarter less.
+/// Copies arrays that cross the other arrays of a kernel that folds, where that moves at least a quarter less.
 void turn_arrays(const key& k, const graph& g, const row_test& holds, const std::vector<refused_rows>& refused,
                  staging& best, std::vector<shared_value> shared) {
     if (k.header.where != target::cuda || has(g, {node_kind::thread_fold, node_kind::thread_scan})) return;
@@ -236,7 +237,7 @@ void turn_arrays(const key& k, const graph& g, const row_test& holds, const std:
     staging turned = best;
     int trials = 16;
     for (const std::vector<node_id>& same : values.arrays()) {
-        if (k.operands[g.nodes[same[0]].index].head.repeats) continue;  // a copy is larger than what it copies
+        if (k.operands[g.nodes[same[0]].index].head.repeats) continue;  // a copy is larger than the array
         std::optional<shared_value> chosen;
         for (const node_id first : same) {
             if (--trials < 0) break;
@@ -267,7 +268,7 @@ staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
     std::optional<staging> found = cut_without(k, g, holds, refused);
     if (!found) throw error("[plan] rows are held that no kernel holds");
     staging best = std::move(*found);
-    // Rows along one axis or rows along another: which to hold is found by trying without.
+    // Whether rows along one axis or along another are held is found by trying without each.
     for (std::size_t i = 0; i < best.stages.size();) {
         const auto held = held_by(best.stages[i++], g);
         if (!held) continue;

@@ -26,7 +26,7 @@ public:
 private:
     const node& at(node_id id) const { return graph_.nodes[id]; }
 
-    /// What a binder binds, as axes of the key.
+    /// Whether any axis of the key that a binder binds satisfies f.
     template <class F>
     bool any_axis(const node& binder, F f) const {
         for (const axis_class& a : key_.axes)
@@ -65,7 +65,7 @@ private:
         return nested || any_axis(n, is_short);
     }
 
-    /// All nodes that a node is made of, but for itself.
+    /// All nodes below a node, without itself.
     std::vector<node_id> beneath(node_id id) const {
         std::vector<bool> below(id + 1);
         below[id] = true;
@@ -78,7 +78,7 @@ private:
         return found;
     }
 
-    /// Whether an inner fold is another one for each result of the outer one, and is not made again and again.
+    /// Whether an inner fold differs for each result of the outer one, so that it is not repeated.
     bool moves_with(const node& inner, const node& outer) const {
         return (outer.axes & ~short_axes(key_) & ~inner.axes) == 0;
     }
@@ -90,8 +90,8 @@ private:
         });
     }
 
-    /// A random number costs more than a byte of a temporary: it is not to be made for one fold of a row and then for
-    /// the next. Nor may a kernel's threads lie along what one of them loops over.
+    /// Drops folds that would draw random numbers once for each of several folds of a row: a random number costs more
+    /// than a byte of a temporary. Also drops folds over a loop along which threads of the kernel lie.
     void drop_unshared_loops() {
         for (node_id i = 0; i < graph_.nodes.size(); ++i)
             if (chosen_[i] && makes_numbers_again(i)) drop(i);
@@ -121,7 +121,7 @@ private:
             if (i != id && at(i).kind == node_kind::reduce && loops_of(at(i)) == loops_of(at(id))) return true;
         return false;
     }
-    /// With all that is chosen for its sake.
+    /// Drops a fold and all chosen folds that contain it.
     void drop(node_id id) {
         chosen_[id] = false;
         for (node_id i = 0; i < graph_.nodes.size(); ++i)

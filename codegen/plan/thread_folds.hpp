@@ -1,15 +1,15 @@
-// Folds that the thread which wants their value makes by a loop of its own, over what caches and registers hold, where
-// a kernel of their own would write a temporary only for it to be read again: the distance of a point to a centre
-// within the search for the nearest centre, a force from the squares of three components, the mean of a random path.
+// Folds that a thread computes in a loop of its own, from caches and registers, where it needs their value and a kernel
+// of their own would only write a temporary to be read again: the distance of a point to a centre in the search for the
+// nearest centre, a force from the squares of three components, the mean of a random path.
 #pragma once
 
 #include "codegen/graph/graph.hpp"
 
 namespace ingot::codegen {
 
-/// Makes such reductions thread_folds, and scans along what they fold thread_scans. They are those of which the key
-/// says that no array beneath them is read but again, and which fold over a short axis, or over what is folded or
-/// scanned itself. Returns whether there are any. Not for strict, where no bit depends on where a tree is cut.
+/// Turns such reductions into thread_folds, and scans along their folded axes into thread_scans. Conditions: (1) the
+/// key says that arrays below them are only read again; (2) they fold over a short axis, or over a value that is folded
+/// or scanned itself. Returns whether there are any. Not for strict, where no bit depends on where a tree is cut.
 bool use_thread_folds(const key& k, graph& g);
 
 /// The loops that walk the axes of all thread_folds.

@@ -1,4 +1,4 @@
-// Walks over a graph for the emitters. Nodes are numbered after what they need, so every walk is one loop over numbers
+// Walks over a graph for the emitters. Nodes are numbered after their arguments, so every walk is one loop over numbers
 // and none is recursive.
 #include "codegen/text/body.hpp"
 
@@ -24,10 +24,10 @@ std::vector<bool> marked_below(const graph& g, const std::vector<node_id>& roots
     return below;
 }
 
-/// What is read at other places is its operand there: the place is in the digits of what lies beneath.
+/// Whether a node is its operand at another place, which is in the operand's digits.
 bool is_read_elsewhere(const node& n) { return n.kind == node_kind::unravel || n.kind == node_kind::gather; }
 
-/// The same of what a value is computed from: not what a gather's index is, which has become a digit.
+/// The nodes from which the roots are computed; a gather's index is left out, for it has become a digit.
 template <class Stop>
 std::vector<bool> computed_below(const graph& g, const std::vector<node_id>& roots, const Stop& stop) {
     std::vector<bool> below(g.nodes.size());
@@ -47,7 +47,7 @@ std::string spell_user(const graph& g, const node& n, const std::vector<std::str
     return call + ')';
 }
 
-/// Of what is written as an expression.
+/// Whether a node is written as an expression.
 bool is_computed(const node& n) {
     return n.kind == node_kind::map || n.kind == node_kind::user || n.kind == node_kind::cast ||
            n.kind == node_kind::constant || is_read_elsewhere(n) || n.kind == node_kind::shifted;
@@ -130,7 +130,7 @@ std::string body_writer::value(node_id root, source_writer& out) {
     return names_.values[root];
 }
 
-/// Writes all that the roots need of the nodes [0, last) and that can be written here.
+/// Writes the nodes [0, last) that the roots need and that can be written here.
 void body_writer::write_needed(const std::vector<node_id>& roots, node_id last, source_writer& out) {
     const std::vector<bool> below = unnamed_below(roots);
     for (node_id i = 0; i < last; ++i) {
@@ -200,7 +200,7 @@ bool calls_inexact(const graph& g, const std::vector<bool>& among, detail::targe
 
 namespace {
 
-/// The last node that wants each node's value; of a root the end of the graph.
+/// The last node that uses each node's value; for a root the end of the graph.
 std::vector<node_id> last_users(const graph& g) {
     std::vector<node_id> last(g.nodes.size());
     for (node_id i = 0; i < g.nodes.size(); ++i)

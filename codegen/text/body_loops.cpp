@@ -1,6 +1,6 @@
-// Loops of a thread's own, for folds whose value the thread makes itself. What does not change in a loop is written
-// before it: values, rows of arrays in registers, and, of a thread that has several elements, arrays of values. The
-// loop over such elements is the innermost one, so that what is the same for all of them is read and computed once.
+// Loops of a thread's own, for folds that the thread computes itself. Parts that do not change in a loop are written
+// before it: values, rows of arrays in registers, and, for a thread with several elements, arrays of values. The loop
+// over such elements is the innermost one, so that what is constant over them is loaded and computed once.
 #include <algorithm>
 
 #include "codegen/text/body.hpp"
@@ -29,7 +29,7 @@ void body_writer::close_elements(source_writer& out) {
     names_ = outside_elements_;
 }
 
-/// Those that move along no loop that is still to be opened, but for the row's own.
+/// Loads the rows that move along no loop that is still to be opened, except the row's own.
 void body_writer::load_rows(const std::vector<bool>& below, source_writer& out) {
     for (const loop_choice::row& r : from_->choice().rows) {
         const std::uint64_t others = graph_.nodes[r.operand].axes & ~(std::uint64_t{1} << r.axis);
@@ -50,7 +50,7 @@ std::string body_writer::row_element(node_id operand) const {
     return names_.rows[operand] + (r.axis == from_->choice().along ? element : r.each ? element + at : at);
 }
 
-/// The fold and those that one loop can make with it: over the same axes, none of them made of another.
+/// The fold and those that one loop can compute with it: over the same axes, none of them using another.
 std::vector<node_id> body_writer::made_together(node_id fold, const std::vector<bool>& wanted) const {
     std::vector<node_id> together{fold};
     const std::vector<int> loops = from_->loops_of(fold);
@@ -68,7 +68,7 @@ std::vector<node_id> body_writer::made_together(node_id fold, const std::vector<
     return together;
 }
 
-/// What changes from one of the thread's elements to the next, but not in the loop that is to be opened for the values.
+/// Keeps in arrays the values that differ between elements but not in the loop to be opened for `values`.
 void body_writer::keep_elements(const std::vector<node_id>& values, source_writer& out) {
     const std::vector<bool> below = unnamed_below(values);
     const auto stays = [&](node_id i) {
@@ -76,7 +76,7 @@ void body_writer::keep_elements(const std::vector<node_id>& values, source_write
         return below[i] && !has_name(i) && is_in_open_loops(i) && has_elements(i) &&
                (kind == node_kind::map || kind == node_kind::cast || kind == node_kind::user);
     };
-    std::vector<bool> kept(below.size());  // what the loop reads of them
+    std::vector<bool> kept(below.size());  // the kept values that the loop reads
     for (const node_id v : values) kept[v] = stays(v);
     for (node_id i = 0; i < below.size(); ++i)
         for (int a = 0; a < graph_.nodes[i].arity && below[i] && !stays(i); ++a)
@@ -99,7 +99,7 @@ void body_writer::keep_elements(const std::vector<node_id>& values, source_write
     for (const node_id i : all) name(i, name_of_kept(i) + element);
 }
 
-/// The loop of some folds. A sum of many floats is made of sums of 64, so that its error stays small.
+/// The loop of some folds. A sum of many floats is split into sums of 64, so that its error stays small.
 void body_writer::write_loop(const std::vector<node_id>& folds, source_writer& out) {
     constexpr std::uint32_t part = 64;
     const loop_choice& choice = from_->choice();
@@ -107,7 +107,7 @@ void body_writer::write_loop(const std::vector<node_id>& folds, source_writer& o
     std::vector<node_id> values;
     for (const node_id f : folds) values.push_back(graph_.nodes[f].arguments[0]);
     load_rows(unnamed_below(values), out);
-    write_needed(values, all, out);  // what does not change in the loop
+    write_needed(values, all, out);  // the values that do not change in the loop
     if (elements() != 0) keep_elements(values, out);
     const std::vector<bool> below = unnamed_below(values);
 
@@ -128,7 +128,7 @@ void body_writer::write_loop(const std::vector<node_id>& folds, source_writer& o
     const auto of_element = [&](const fold_writer& w, const std::string& name) {
         return each(w) ? name + '[' + from_->element_digit() + ']' : name;
     };
-    /// `write` of all folds, those that have several elements by a loop over these.
+    /// Calls `write` for all folds; those that have several elements inside a loop over these.
     const auto for_folds = [&](const auto& write) {
         for (fold_writer& w : writers)
             if (!each(w)) write(w);
@@ -170,7 +170,7 @@ void body_writer::write_loop(const std::vector<node_id>& folds, source_writer& o
     declare(false);
     const bool counts = axes.size() > 1 && std::ranges::any_of(writers, &fold_writer::is_arg_reduction);
     const std::string at = axes.size() > 1 ? "at" + std::to_string(folds[0]) : "i" + std::to_string(axes[0]);
-    if (counts) out.line(type, ' ', at, " = 0;");  // places of several axes are counted
+    if (counts) out.line(type, ' ', at, " = 0;");  // places over several axes are counted
     for (std::size_t a = 0; a < axes.size(); ++a) {
         const std::string digit = "i" + std::to_string(axes[a]), n = from_->turns(axes[a]);
         const std::string first = lanes > 1 ? from_->lane() : "0";

@@ -1,6 +1,6 @@
-// The table of device_math.hpp, and how its rows are printed. A body is an expression or statements over a, b, c, d, in
-// which T is float or double; without one it is the compiler's builtin of the name; "row name" is that row of the
-// operator table, "extern" the C library's function. What a body calls is declared before it.
+// The table of device_math.hpp, and the printing of its rows. A body is an expression or statements over a, b, c, d, in
+// which T is float or double. An empty body is the compiler's builtin of that name, "row name" that row of the operator
+// table, "extern" the C library's function. Functions that a body calls are declared before it.
 #include "codegen/text/device_math.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ constexpr device_function table[] = {
     {"abs", "xx", ""},        {"abs", "ii", ""},        {"abs", "ll", "a < 0 ? -a : a"}, {"abs", "LL", "a < 0 ? -a : a"},
     {"labs", "ll", ""},       {"llabs", "LL", ""},
 
-    // CUDA's own, in both precisions.
+    // CUDA's own functions, in both precisions.
     {"cospi", "xx", "const T k = T(__builtin_rint(2 * double(a))), t = T(a - k / 2);\n"
                     "const double r = 3.14159265358979323846 * double(t), q = __builtin_fmod(double(k), 4);\n"
                     "if (q == 1 || q == -3) return T(-__builtin_sin(r));\nif (q == 2 || q == -2) return T(-__builtin_cos(r));\n"
@@ -75,7 +75,7 @@ constexpr device_function table[] = {
     {"rnorm4d", "xxxxx", "T(1 / __builtin_hypot(__builtin_hypot(a, b), __builtin_hypot(c, d)))"},
     {"rsqrt", "xx", "T(1 / __builtin_sqrt(a))"},
 
-    // Least and greatest: of two numbers of one kind, as the wider of the two.
+    // Least and greatest: of two numbers of one kind, in the wider type of the two.
     {"max", "", "template <class A, class B>\nstatic inline auto max(A a, B b) {\n    return a < b ? b : a;\n}\n"},
     {"max", "fff", "__builtin_fmaxf(a, b)"}, {"max", "ddd", "__builtin_fmax(a, b)"},
     {"max", "dfd", "__builtin_fmax(a, b)"},  {"max", "ddf", "__builtin_fmax(a, b)"},
@@ -86,7 +86,7 @@ constexpr device_function table[] = {
     {"ullmax", "UUU", "a < b ? b : a"},      {"ullmin", "UUU", "b < a ? b : a"},
     {"umax", "uuu", "a < b ? b : a"},        {"umin", "uuu", "b < a ? b : a"},
 
-    // Approximations of single precision on a GPU; the host computes them in full precision.
+    // A GPU's approximations in single precision; the host computes them in full precision.
     {"__cosf", "ff", "__builtin_cosf(a)"},       {"__exp10f", "ff", "float(__builtin_pow(10.0, double(a)))"},
     {"__expf", "ff", "__builtin_expf(a)"},       {"__fdividef", "fff", "a / b"},
     {"__log10f", "ff", "__builtin_log10f(a)"},   {"__log2f", "ff", "__builtin_log2f(a)"},
@@ -220,7 +220,7 @@ std::string list_parameters(std::string_view signature, bool single) {
 }
 std::string list_arguments(std::size_t count) { return std::string("a, b, c, d").substr(0, 3 * count - 2); }
 
-/// A body with T in the place of the word.
+/// The body with the type for T.
 std::string with_type(std::string_view body, bool single) {
     std::string out;
     for (std::size_t i = 0; i < body.size(); ++i) {
@@ -249,7 +249,7 @@ std::string define(const std::string& name, std::string_view signature, const st
     return head + '\n' + indented(body) + "}\n";
 }
 
-/// A row of the operator table of one argument, computed in double precision.
+/// Applies a row of one argument of the operator table, in double precision.
 std::string apply_row(std::string_view name, bool single, prelude& needs) {
     const auto row = std::ranges::find(op_table, name, &op_facts::name);
     node n;
@@ -263,7 +263,7 @@ std::string apply_row(std::string_view name, bool single, prelude& needs) {
 
 // ---- rounding ---------------------------------------------------------------------------------------------------
 
-/// A number that the compiler does not see through: an operation on it is contracted with no other.
+/// A number opaque to the compiler, which contracts no operation across it with another.
 constexpr std::string_view uncontracted_text =
     "/// The same number, of which the compiler knows nothing: it contracts no operation with another across this.\n"
     "template <class number>\nstatic inline number uncontracted(number a) {\n"
@@ -289,13 +289,13 @@ constexpr std::string_view to_integer_text =
     "    const integer most = integer(~0ull >> (64 - bits)), least = negative ? integer(-most - 1) : integer(0);\n"
     "    if (a != a) return of_nan;\n    return a >= end ? most : a < double(least) ? least : integer(a);\n}\n";
 
-/// A row whose name ends with a way of rounding.
+/// Defines a row whose name ends with a rounding mode.
 std::string define_rounded(const std::string& name, const device_function& f, std::size_t way, prelude& needs) {
     const std::string_view signature = f.signature;
     if (f.body.empty()) {  // to an integer
         static constexpr std::string_view whole[] = {"rint", "floor", "ceil", "trunc"};
         const std::string type = spell_type(signature[0], false);
-        // The instruction gives 0 for NaN; for doubles and 64-bit results it gives the highest bit alone.
+        // The instruction returns 0 for NaN; for doubles and 64-bit results it returns the highest bit alone.
         const bool zero = signature[1] == 'f' && (signature[0] == 'i' || signature[0] == 'u');
         const std::string of_nan = zero ? '(' + type + ")0" : '(' + type + ")(1ull << (8 * sizeof(" + type + ") - 1))";
         needs.add("to_integer", to_integer_text);
@@ -330,7 +330,7 @@ bool is_of_library(std::string_view name) {
     return std::ranges::any_of(function_table, [=](const function_facts& f) { return f.name == name; });
 }
 
-/// A row in one precision, under its own name or the one with an f behind.
+/// Defines a row in one precision, under its own name or with an f appended.
 std::string define_plain(const std::string& name, const device_function& f, bool single, prelude& needs) {
     std::string body = with_type(f.body, single);
     if (body == "extern")
@@ -362,7 +362,7 @@ void declare_device_function(std::string_view given, prelude& needs) {
         const bool both = f.has_both_precisions(), plain = f.name == name, single = both && f.name == stem;
         if (plain || single) {
             declare_called(f.body, f.name, needs);
-            // The kernel's own bodies may call what the library has, and the compiler has vectors for some of it.
+            // The kernel's own bodies may call functions of the library, and the compiler has vector versions of some.
             const bool library = both && is_of_library(f.name);
             if (library && plain) needs.calls(f.name, dtype::f8);
             if (library && f.body.empty()) {

@@ -1,5 +1,5 @@
-// CUDA's device math for texts on the host, where no header declares anything: the standard functions, those that CUDA
-// has beside them, and its intrinsics of integers, conversions and rounding. NVRTC has all of them built in.
+// CUDA's device math for texts on the host, where no header declares anything: the standard functions, CUDA's
+// additional ones, and its intrinsics for integers, conversions and rounding. NVRTC has all of them built in.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace ingot::codegen {
 
-/// A function that texts may call on both targets. `signature`: the result's type and the parameters', a letter each:
-/// f float, d double, b bool, i u l L U for int, unsigned int, long, long long and unsigned long long, s a string,
-/// v nothing, t unsigned short; F and I point to float and int, p and P to floats and doubles that are read. x stands
-/// for float and for double, X for a pointer to it: the name then has both overloads, and with an f behind it is
-/// float's.
+/// A function that texts may call on both targets. `signature` has a letter for the result's type and one for each
+/// parameter: f float, d double, b bool, i u l L U for int, unsigned int, long, long long and unsigned long long, s a
+/// string, v nothing, t unsigned short; F and I point to float and int, p and P to constant floats and doubles. x
+/// stands for float and for double, X for a pointer to it: the name then has both overloads, and with an f appended it
+/// is float's.
 struct device_function {
     std::string_view name, signature, body;
 
@@ -22,10 +22,10 @@ struct device_function {
         return signature.find('x') != signature.npos || signature.find('X') != signature.npos;
     }
 };
-/// The table; @ in a name stands for rn, rd, ru and rz, the ways of rounding.
+/// The table; @ in a name stands for the rounding modes rn, rd, ru and rz.
 std::span<const device_function> device_functions();
 
-/// Declares what a name of a text stands for on the host, where it is a function of the table.
+/// Declares a name of a text on the host, where it is a function of the table.
 void declare_device_function(std::string_view name, prelude& needs);
 /// Declares the functions for a text that includes <math.h>: all but C's, which the header declares, and those made
 /// from rows of the operator table.

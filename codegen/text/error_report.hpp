@@ -1,8 +1,9 @@
-// How work on a stream reports what it found wrong while it ran: the first report since the last one was taken is kept
-// in a record of the stream, in host memory that a GPU sees, and whoever waits for the stream next throws it
+// How work on a stream reports errors that it finds while it runs. The first report since the last one was taken is
+// kept in a record of the stream, in host memory that a GPU sees; the next wait for the stream throws it
 // (runtime/kernels/error_record.hpp).
 //
-// The record is claimed by the number of a statement, then filled; its kind comes last and says that the rest is there.
+// A report claims the record by its statement's number, then fills it; the kind comes last, as the sign that it is
+// full.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,13 @@
 
 namespace ingot::codegen {
 
-/// What was wrong. The texts are runtime/kernels/error_record.cpp's.
+/// The kind of error. The texts are in runtime/kernels/error_record.cpp.
 enum class report_kind : std::uint32_t {
     none,
-    index,          // `index` on axis `axis`, or one that is not known (-1), which has `extent` elements
+    index,          // `index` is outside axis `axis` (-1: unknown axis), which has `extent` elements
     singular,       // matrix `index` of a batch
-    not_definite,   // the same
-    not_converged,  // the same
+    not_definite,   // matrix `index` of a batch
+    not_converged,  // matrix `index` of a batch
     library,        // a library's status `index`
 };
 
@@ -29,8 +30,8 @@ struct error_record {
     std::int64_t index, extent;
 };
 
-/// `void report_error(error_record*, statement, kind, axis, index, extent)`, as text for kernels of a target.
-/// Header-free.
+/// `void report_error(error_record*, statement, kind, axis, index, extent)`, as text for kernels of a target, without
+/// headers.
 std::string error_report_text(detail::target where);
 
 }  // namespace ingot::codegen

@@ -1,4 +1,4 @@
-// Joining is the operator table's: a sum joins by `add`, a maximum by `maximum`, so that NaN and wrapping are decided
+// Joins are rows of the operator table: a sum joins by `add`, a maximum by `maximum`, so NaN and wrapping are decided
 // once. Places join by value, then by place, whatever the order in which they meet.
 #include "codegen/text/fold.hpp"
 
@@ -8,7 +8,7 @@ using namespace detail;
 
 namespace {
 
-/// What partial results are made of: the elements' dtype for places, else the result's.
+/// The dtype of partial results: the elements' dtype for places, else the result's.
 dtype joined_dtype(const fold_facts& row, dtype elements, dtype result) {
     return row.rule == fold_rule::arg_reduction ? elements : result;
 }
@@ -44,8 +44,9 @@ std::string fold_writer::type_in(dtype t) {
 std::string fold_writer::start_in(dtype t) {
     if (is_user()) return user_functions() + "::identity()";
     if (is_shifted()) return spell_shifted_start(row_.of, t, needs_);
-    // The host's is behind every place of a row: whatever the element, it wins. CUDA's is what the first element is at
-    // least, so it may win where no element is beyond it, and a thread's places begin as numbers of 32 bits.
+    // The host's start lies behind every place of a row: any element wins over it. CUDA's start has place 0 and a value
+    // that no element falls behind, so it may win where no element is beyond it; a thread's places begin as 32-bit
+    // numbers.
     if (is_arg_reduction()) {
         const std::string at = needs_.type(dtype::i8) + (needs_.where() == target::host ? "(~0ull >> 1)}" : "(0)}");
         return type_in(t) + "{" + value_start_in(t) + ", " + at;
@@ -58,7 +59,7 @@ std::string fold_writer::value_start_in(dtype t) {
     std::string value;
     if (row_.start == fold_start::zero || row_.start == fold_start::one) {
         value = spell_constant(t, row_.start == fold_start::one ? 1 : 0, needs_);
-        // A prefix of negative zeros is one: to add it to nothing leaves any number as it is.
+        // A prefix sum starts at negative zero, which changes no number: a prefix of negative zeros is a negative zero.
         const node_kind kind = graph_.nodes[reduction_].kind;
         const bool prefix = kind == node_kind::scan || kind == node_kind::thread_scan;
         if (prefix && row_.start == fold_start::zero && kind_of(t) == kind::floating) value = '-' + value;
@@ -109,13 +110,13 @@ std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
     if (needs_.has(name)) return name;
     std::string body;
     if (needs_.where() == target::host && kind_of(t) == kind::floating && row.rule == fold_rule::own) {
-        // The table's maximum or minimum as one choice: of two a compiler makes branches in scalar code, and g++ 13
-        // does where the value is a choice itself.
+        // The table's maximum or minimum as one choice: from two choices a compiler makes branches in scalar code, and
+        // g++ 13 does where the value is a choice itself.
         const std::string goes_beyond = row.join == op::maximum ? "(a < b)" : "(b < a)";
         body = " return " + goes_beyond + " | (b != b) ? b : a; }\n";
     } else if (needs_.where() == target::host && t == dtype::b1 &&
                (row.join == op::bitwise_and || row.join == op::bitwise_or)) {
-        // By a choice: g++ 12 vectorises no loop in which a comparison is a number and a condition as well.
+        // As a choice: g++ 12 vectorises no loop that uses a comparison both as a number and as a condition.
         body = std::string(" return b ? ") + (row.join == op::bitwise_and ? "a : false" : "true : a") + "; }\n";
     } else if (row.rule == fold_rule::logarithms) {
         body = join_logarithms(t);
@@ -128,7 +129,7 @@ std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
         const std::string joined = "return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + ";";
         body = ' ' + joined + " }\n";
         if (t == dtype::f4 && row.rule == fold_rule::own)
-            // CUDA's own instruction lets NaN pass; which of two zeros is taken a fold's order leaves open anyway.
+            // CUDA's instruction propagates NaN; which of two zeros it returns depends on a fold's order anyway.
             body = "\n#if __CUDA_ARCH__ >= 800\n        float m;\n        asm(\"" + std::string(row.name) +
                    ".NaN.f32 %0, %1, %2;\" : \"=f\"(m) : \"f\"(a), \"f\"(b));\n        return m;\n#else\n        " +
                    joined + "\n#endif\n    }\n";
@@ -143,7 +144,7 @@ std::string fold_writer::join_head(const std::string& type) const {
            " join(" + type + " a, " + type + " b) {";
 }
 
-/// The first NaN wins, then the first extreme.
+/// The first NaN wins, else the first extreme.
 std::string fold_writer::join_places(dtype t) const {
     const std::string wins = row_.join == op::greater ? "a.value > b.value" : "a.value < b.value";
     if (kind_of(t) == kind::floating && needs_.where() == target::cuda)  // without a branch
@@ -158,8 +159,8 @@ std::string fold_writer::join_places(dtype t) const {
     return body + "        return " + wins + " || (a.value == b.value && a.at < b.at) ? a : b;\n    }\n";
 }
 
-/// log(exp(a) + exp(b)) that does not overflow; two infinities alike are one, and NaN stays. On CUDA a float's has no
-/// branch and half the library's instructions, for a scan joins two or three times an element.
+/// log(exp(a) + exp(b)) without overflow; two equal infinities give that infinity, and NaN stays. On CUDA the float
+/// version has no branch and half the library's instructions, for a scan joins two or three times an element.
 std::string fold_writer::join_logarithms(dtype t) const {
     const std::string type = needs_.type(t);
     const auto call = [&](op o, const std::string& of) {
@@ -195,7 +196,7 @@ std::string fold_writer::join_logarithms(dtype t) const {
 }
 
 std::string fold_writer::join_later_places(dtype t) const {
-    if (kind_of(t) == kind::floating)  // the second wins, or is a NaN, and the first is none
+    if (kind_of(t) == kind::floating)  // the second wins, or is a NaN while the first is none
         return std::string(" return !(b.value ") + (greatest() ? "<=" : ">=") +
                " a.value) && a.value == a.value ? b : a; }\n";
     return std::string(" return b.value ") + (greatest() ? ">" : "<") + " a.value ? b : a; }\n";

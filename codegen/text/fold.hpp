@@ -1,6 +1,6 @@
-// One fold: what its partial results are, what joins two of them, what they start as. A row of <ingot/core/folds.def>
-// says all of it, so schedules know only that there is something to join. Schedules are chosen by `fold_traits`, which
-// has no text; emitters print through `fold_writer`.
+// One fold: its partial results, how two are joined, and their start. A row of <ingot/core/folds.def> has all of it, so
+// schedules know only that there are values to join. Schedules are chosen by `fold_traits`, which has no text; emitters
+// print through `fold_writer`.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace ingot::codegen {
 
-/// What is known of the fold of a `reduce` or `scan` node before any text is written.
+/// The facts about the fold of a `reduce` or `scan` node before any text is written.
 class fold_traits {
 public:
     fold_traits(const graph& g, node_id reduction);
 
     node_id reduction() const { return reduction_; }
-    node_id value() const { return value_; }  // what is folded
+    node_id value() const { return value_; }  // the folded value
     detail::fold of() const { return row_.of; }
     bool is_shifted() const { return row_.rule == detail::fold_rule::shifted; }
     bool is_moments() const { return row_.of == detail::fold::squares; }
@@ -28,32 +28,32 @@ public:
     bool is_user() const { return row_.of == detail::fold::user; }
     /// Whether the result is the place of an element.
     bool is_arg_reduction() const { return row_.rule == detail::fold_rule::arg_reduction; }
-    /// Of these: which value wins.
+    /// Whether the greatest value wins, where the result is a place.
     bool greatest() const { return row_.start == detail::fold_start::least; }
-    /// Whether a part (fold_writer::part_type) is another type than a partial result.
+    /// Whether a part (fold_writer::part_type) has another type than a partial result.
     bool has_parts() const { return is_shifted(); }
-    /// Whether the joiner has join_all(array) and join_lanes<lanes>(value), quicker than joining one after the other.
+    /// Whether the joiner has join_all(array) and join_lanes<lanes>(value), which are quicker than joining one by one.
     bool joins_at_once() const { return is_moments(); }
-    /// Whether missing entries must be counted, for no entry leaves a partial result alone.
+    /// Whether missing entries must be counted, as no entry leaves a partial result unchanged.
     bool counts_entries() const { return is_shifted(); }
-    /// Whether joining rounds, so that the order matters to the error.
+    /// Whether joining rounds, so that the order affects the error.
     bool rounds() const {
         return is_shifted() ||
                (row_.rule == detail::fold_rule::sums && detail::kind_of(type_) == detail::kind::floating);
     }
-    /// Whether the bits of a result are the same in whatever order elements are joined.
+    /// Whether a result has the same bits whatever the order of joining.
     bool is_in_any_order() const {
         const detail::kind of = detail::kind_of(type_);
         return is_arg_reduction() || (!is_user() && (of == detail::kind::boolean || of == detail::kind::integer));
     }
-    /// Whether a join is tens of instructions, or as many as a user wrote.
+    /// Whether a join is tens of instructions, or a user's text.
     bool is_costly() const { return is_user() || row_.rule == detail::fold_rule::logarithms; }
 
     /// 64-bit words of scratch for a partial result.
     std::uint32_t words() const;
-    /// How many slots of the scratch it takes, with 4 bytes each.
+    /// The number of its slots in the scratch, of 4 bytes each.
     std::uint32_t slots() const;
-    /// Size of a variable that holds all of a row.
+    /// The size of a variable for a whole row.
     std::uint32_t bytes() const;
 
 protected:
@@ -64,41 +64,41 @@ protected:
 
     const detail::fold_facts& row_;
     node_id reduction_, value_;
-    dtype type_;    // partial results, or the values of places
-    dtype folded_;  // the elements
+    dtype type_;    // of partial results, or of the values of places
+    dtype folded_;  // of the elements
 };
 
 class fold_writer : public fold_traits {
 public:
-    /// Its results are named after the fold and `number`.
+    /// Names its results after the fold and `number`.
     fold_writer(const graph& g, node_id reduction, std::size_t number, prelude& needs);
 
-    /// "sum0": the variable with what this thread has, and with the row's result in the end.
+    /// "sum0": the variable of this thread's partial result, and in the end of the row's result.
     const std::string& name() const { return name_; }
     std::string part() const { return "part" + number_; }
     std::string held() const { return "held" + number_; }
     std::string message() const { return "taken" + number_; }
     std::string edge() const { return "edge" + number_; }
     std::string whole() const { return "whole" + number_; }
-    /// The variable that holds all of a row: as `name`, but a float's partial sums are joined in double.
+    /// The variable for a whole row: as `name`, but a float's partial sums are joined in double.
     std::string wide_type();
     std::string wide_joiner() { return joiner_in(wide()); }
 
     std::string type() { return type_in(type_); }
     std::string start() { return start_in(type_); }
     std::string wide_start() { return start_in(wide()); }
-    /// Of places: what joins values alone, and what they start as.
+    /// For places: the joiner of values alone, and their start.
     std::string extreme_joiner() { return value_joiner(extreme_row(), type_); }
     std::string value_start() { return value_start_in(type_); }
     /// The struct whose `join` joins two partial results.
     std::string joiner() { return joiner_in(type_); }
-    /// The same where the second stands behind the first, and what such a fold starts as, `first` being its first
-    /// place.
+    /// The struct that joins two where the second stands behind the first; the start of such a fold, whose first place
+    /// is `first`.
     std::string later_joiner();
     std::string start_at(const std::string& first);
     std::string joined(const std::string& a, const std::string& b) { return joiner() + "::join(" + a + ", " + b + ")"; }
-    /// What is kept of an element until several are folded at once; `at` is its place in the row. What stands for one
-    /// that is not there.
+    /// The form in which an element is kept until several are folded at once; `at` is its place in the row. The start
+    /// stands for a missing element.
     std::string entry_type() { return is_shifted() ? needs_.type(type_) : type(); }
     std::string entry(const std::string& value, const std::string& at) {
         return is_shifted() ? value : element(value, at);
@@ -106,13 +106,13 @@ public:
     std::string entry_start() { return is_shifted() ? spell_constant(type_, 0, needs_) : start(); }
     /// A partial result of one entry.
     std::string of_one(const std::string& entry);
-    /// A part is what a thread has of a few tiles: a partial result, or what is sooner joined with entries. It begins
-    /// so, takes an array of entries (all of them, or the first `present`), and becomes a partial result.
+    /// A part is a thread's fold of a few tiles: a partial result, or a type that joins entries more quickly. It begins
+    /// as part_start, takes an array of entries (all, or the first `present`), and becomes a partial result by of_part.
     std::string part_type() { return has_parts() ? spell_shifted_sums(row_.of, type_, needs_) : type(); }
     std::string part_start() { return has_parts() ? spell_shifted_sums_start(row_.of, type_, needs_) : start(); }
     std::string with(const std::string& part, const std::string& array, const std::string& present);
     std::string with_one(const std::string& part, const std::string& entry);
-    /// CUDA's one instruction that joins what all lanes of a warp have, from compute capability 8.0 on; "" for none.
+    /// CUDA's one instruction that joins over all lanes of a warp, from compute capability 8.0 on; "" for none.
     std::string of_warp(const std::string& value);
     std::string of_part(const std::string& part);
     /// An element as a partial result.
@@ -120,10 +120,10 @@ public:
     /// The row's result, in the node's dtype, from the variable.
     std::string result() const { return result(name_); }
     std::string result(const std::string& from) const { return is_arg_reduction() ? from + ".at" : from; }
-    /// What is put into each of a partial result's words of scratch and taken from it.
+    /// The text of each of a partial result's words of scratch, to be written and read.
     std::string word(std::uint32_t i) const { return word(i, name_); }
     std::string word(std::uint32_t i, const std::string& of) const;
-    /// The host: what each word is.
+    /// On the host: the type of each word.
     std::string word_type(std::uint32_t i) {
         return needs_.type(is_arg_reduction() && i == 1 ? dtype::i8 : is_shifted() ? dtype::f8 : type_);
     }

@@ -1,5 +1,5 @@
-// A kernel in the making: what it reads and writes, found in its graph; its arguments, asked for as its text is
-// written.
+// A kernel being written: its operands and outputs, found in the graph, and its arguments, added as the text asks for
+// them.
 #include "codegen/text/kernel.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using detail::operand_kind;
 
 namespace {
 
-/// The loops that a pick moves along.
+/// The loops along which a pick moves.
 std::uint64_t axes_of_pick(const graph& g, const node& n, const key& k) {
     std::uint64_t axes = 0;
     for (std::size_t a = 0; a < k.axes.size(); ++a)
@@ -26,7 +26,7 @@ std::uint64_t axes_of_pick(const graph& g, const node& n, const key& k) {
     return axes;
 }
 
-/// All loops that something beneath a node moves along, those that are bound there too.
+/// All loops along which a node or anything below it moves, the loops bound there included.
 std::uint64_t axes_beneath(const graph& g, node_id root, const key& k) {
     std::vector<bool> below(root + 1);
     below[root] = true;
@@ -98,7 +98,7 @@ void kernel_builder::find_unravellings() {
             u.name = "outside" + std::to_string(u.axes.front());
             wants.push_back(axes_beneath(graph, u.index, key));
         } else {
-            // Two scans of one length are walked by loops of their own, and read at one place.
+            // Two scans of one length have loops of their own, and are read at one place.
             const bool twice =
                 known([&](const unravelling& other) { return !other.gathers() && other.pick.index == n.pick; });
             u.pick = {&key.operands[n.pick], names[n.pick], n.pick, false};
@@ -279,7 +279,7 @@ std::string kernel_builder::offset(const array_argument& at, std::uint64_t axes)
                             static_cast<std::uint8_t>(wide_stride ? 8 : 4), at.index, static_cast<std::uint16_t>(a)},
                            needs.type(wide_stride ? dtype::i8 : dtype::i4), at.name + "_stride" + std::to_string(a));
     }
-    // A CUDA compiler adds one number to a pointer after the other, each in 64 bits.
+    // A CUDA compiler would add one term after the other to a pointer, each in 64 bits.
     if (terms > 1 && key.header.where == detail::target::cuda) return " + (" + out.substr(3) + ')';
     return out;
 }
@@ -309,7 +309,7 @@ std::string kernel_builder::add_place_within(detail::place_rule rule) {
                             " n) {\n" + statements + "}\n");
         return name;
     };
-    // Most places are within one length of the axis: others alone divide.
+    // Most places are within one length of the axis: only others need a division.
     const auto mirrored = [&](const std::string& before, const std::string& behind, const std::string& period) {
         return "    at = at < 0 ? " + before + " : at;\n    if (at < n) return at;\n    const " + type +
                " back = " + behind + " - (at - n);\n    if (back >= 0) return back;\n    const " + type +

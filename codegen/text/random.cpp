@@ -30,7 +30,7 @@ constexpr std::string_view host_philox = R"(struct philox_words { uint32 w[4]; }
 }
 )";
 
-// A GPU reads the rounds' keys as constants, where it would add each of them up again in every thread.
+// A GPU reads the rounds' keys as constants, which every thread would otherwise add up again.
 constexpr std::string_view cuda_key =
     R"(/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
 struct generator_key { uint64 call; uint32 rounds[20]; };
@@ -54,7 +54,7 @@ constexpr std::string_view cuda_philox = R"(struct philox_words { uint32 w[4]; }
 }
 )";
 
-/// The library's sine and cosine go on for angles of any size, which costs a compiler more than all else here.
+/// The library's sine and cosine handle angles of any size, which costs a compiler more than all else here.
 constexpr std::string_view circle_float =
     R"(/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
 % void circle(float x, float& cosine, float& sine) {
@@ -72,7 +72,7 @@ constexpr std::string_view circle_float =
 }
 )";
 
-// CUDA's own logarithm and root of floats serve all numbers, by a third more instructions and a branch to slower ones.
+// CUDA's own logarithm and root of floats handle all numbers, at a third more instructions and a branch to slower code.
 constexpr std::string_view cuda_logarithm =
     R"(/// log(x), 2^-33 <= x <= 1, within 1 ulp: a polynomial of f, with x = 2^k (1 + f), 1 + f from 2/3 to 4/3.
 % float logarithm(float x) {
@@ -121,8 +121,8 @@ constexpr std::string_view polar_double = R"(/// Box-Muller: a radius from the w
 }
 )";
 
-// The host's own logarithm and circle have neither branches nor calls, so that loops of them are vectors; every sum of
-// a product is an explicit fma, so that a number's bits depend neither on contraction nor on the lane that computes it.
+// The host's own logarithm and circle have neither branches nor calls, so loops of them are vectorised. Every sum of a
+// product is an explicit fma, so a number's bits depend neither on contraction nor on its lane.
 // <runtime/kernels/box_muller.hpp> is the same in C++, for the interpreter.
 
 constexpr std::string_view fraction =
@@ -252,7 +252,7 @@ constexpr std::string_view ranged_key = R"(/// A generator of the integers from 
 struct ranged_key { generator_key of; uint64 last; };
 )";
 
-// A multiplication that adds is one instruction of a GPU, of two factors and a sum of 64 bits.
+// A multiply-add of two factors and a 64-bit sum is one instruction on a GPU.
 constexpr std::string_view scaled = R"(/// word * (last + 1).
 % uint64 scaled(uint32 word, uint32 last) { return uint64(word) * last + word; }
 )";
@@ -276,7 +276,7 @@ constexpr std::string_view integers_of_32 =
 }
 )";
 
-/// The function that writes a group.
+/// The text of the function that writes a group.
 std::string_view group_text(generator_kind kind, bool single) {
     if (kind == generator_kind::normal) return single ? normal_float : normal_double;
     if (kind == generator_kind::uniform) return single ? uniform_float : uniform_double;

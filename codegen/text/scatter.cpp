@@ -28,9 +28,9 @@ std::string join(scatter_rule rule, dtype t, const std::string& a, const std::st
     return spell_map(n, {t, t}, {a, b}, needs);
 }
 
-/// What hardware has for it, which answers nothing; else an empty name.
+/// The hardware's reduction instruction, which returns nothing; an empty name where there is none.
 struct reduction_instruction {
-    std::string name, operand;  // the type and the constraint of what is joined
+    std::string name, operand;  // the type and the constraint of the joined value
     std::string as;
 };
 reduction_instruction instruction_of(scatter_rule rule, dtype t) {
@@ -49,7 +49,7 @@ reduction_instruction instruction_of(scatter_rule rule, dtype t) {
             (has_sign ? "" : "unsigned ") + std::string(size_of(t) == 4 ? "int" : "long long")};
 }
 
-/// A loop that puts the joined value there if nothing has changed what was read: of a word of four or eight bytes, in
+/// A loop that stores the joined value if the word has not changed since it was read: a word of four or eight bytes, of
 /// which a smaller element is a part.
 std::string compare_and_swap(scatter_rule rule, dtype t, prelude& needs) {
     const std::string type = needs.type(t), word = size_of(t) == 8 ? "unsigned long long" : "unsigned int";
@@ -78,13 +78,13 @@ std::string spell_scatter(scatter_rule rule, dtype t, prelude& needs) {
     const std::string name = function + '_' + std::string(ingot::name(t));
     if (needs.has(name)) return name;
     std::string body;
-    if (kind_of(t) == kind::complex) {  // sums alone: of both parts
+    if (kind_of(t) == kind::complex) {  // only sums: of both parts
         const std::string of_part = spell_scatter(rule, t == dtype::c8 ? dtype::f4 : dtype::f8, needs);
         body = "    " + of_part + "(&at->re, value.re);\n    " + of_part + "(&at->im, value.im);\n";
     } else if (needs.where() == target::host) {
         body = "    *at = " + join(rule, t, "*at", "value", needs) + ";\n";
     } else if (const auto [instruction, operand, as] = instruction_of(rule, t); !instruction.empty()) {
-        // Of the function for it the assembler at times makes one that answers, which takes longer.
+        // The assembler may turn the intrinsic into the instruction that returns the old value, which is slower.
         body = "    asm volatile(\"" + instruction + " [%0], %1;\" : : \"l\"(at), \"" + operand + "\"((" + as +
                ")value) : \"memory\");\n";
     } else {

@@ -1,5 +1,5 @@
-// How a scattered value joins what is in its place: a sum or an extreme, by atomic operations on a GPU; on the host the
-// kernel's blocks run in order.
+// How a scattered value is joined with the value at its place: a sum or an extreme, by atomic operations on a GPU; on
+// the host the kernel's blocks run in order.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace ingot::codegen {
 
-/// The name of a function, put into the prelude: name(T* at, T value).
+/// Adds a function name(T* at, T value) to the prelude and returns its name.
 std::string spell_scatter(detail::scatter_rule rule, dtype t, prelude& needs);
 
 }  // namespace ingot::codegen

@@ -1,5 +1,5 @@
-// Text of scalar computing. A body of the operator table is taken apart into names and the rest: operands, types and
-// functions are replaced or noted, everything else is printed as it stands in the table.
+// Text of scalar computation. A body of the operator table is split into names and the rest: operands, types and
+// functions are replaced or noted, everything else is printed as in the table.
 #include "codegen/text/spelling.hpp"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 using namespace detail;
 
-/// Bodies of the table beside the rows' own: quick ones, what these ask where an operand is shared, and those that
-/// flush.
+/// Bodies of the table beside the rows' own: quick ones, the tests of these where an operand is shared, and bodies that
+/// flush subnormals.
 struct other_body {
     op of;
     dtype type;
@@ -48,7 +48,7 @@ const other_body* body_among(std::span<const other_body> table, op o, dtype t) {
 }
 const other_body* quick_body(op o, dtype t) { return body_among(quick_table, o, t); }
 
-/// Instructions of a GPU that have no intrinsic, with subnormals flushed.
+/// Instructions of a GPU without an intrinsic, with subnormals flushed.
 struct instruction {
     std::string_view name;
     dtype type;
@@ -70,7 +70,7 @@ bool is_integer(dtype t) { return kind_of(t) == kind::integer; }
 
 /// Functions that every evaluator rounds alike: the host has an instruction or an exact sequence for each.
 constexpr std::array<std::string_view, 7> exact_functions{"abs", "ceil", "copysign", "floor", "fma", "rint", "sqrt"};
-/// Functions of libmvec since its beginning, and since glibc 2.35.
+/// Functions of libmvec from its beginning, and from glibc 2.35 on.
 constexpr std::array<std::string_view, 5> vector_functions{"cos", "exp", "log", "pow", "sin"};
 constexpr std::array<std::string_view, 20> later_vector_functions{
     "acos", "acosh", "asin",  "asinh", "atan",  "atan2", "atanh", "cbrt", "cosh", "erf",
@@ -104,8 +104,8 @@ std::string parameters(std::string_view type, std::size_t count) {
     return out;
 }
 
-/// The host's declaration of a function of the mathematical library, with the overload for float. Where libmvec has
-/// it, the attribute lets the compiler vectorise the calls.
+/// The host's declaration of a function of the mathematical library, with the overload for float. Where libmvec has the
+/// function, the attribute lets the compiler vectorise its calls.
 std::string declare_on_host(std::string_view name, dtype t) {
     const std::string name_of(name);
     const std::size_t arity = function_named(name)->arity;
@@ -144,7 +144,7 @@ constexpr std::string_view vectorised_macros =
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// What the letters of a body stand for in one application of its row.
+/// The types for the letters of a body in one application of its row.
 struct body_types {
     dtype computed, result;
     dtype unsigned_type() const {
@@ -202,9 +202,9 @@ void add_routine(const routine_facts& routine, dtype t, prelude& needs);
 /// Adds the function of a row's own text and returns its name.
 std::string add_row_function(op o, dtype t, prelude& needs);
 
-/// The row whose own body serves where other bodies call a function of its name. On the host it does: a vector
-/// library's may be 4 last places off, which would leave a product over its bound. CUDA's are nearer, but for doubles
-/// where a row corrects them.
+/// The row whose own body replaces a call of that name in other bodies. On the host it does: a vector library's
+/// function may be 4 last places off, which would put a product over its bound. CUDA's functions are more exact, except
+/// for doubles where a row corrects them.
 std::optional<op> row_for_call(std::string_view name, dtype t, target where) {
     const bool host = where == target::host;
     for (const spelling_facts& s : spelling_table)
@@ -214,13 +214,13 @@ std::optional<op> row_for_call(std::string_view name, dtype t, target where) {
     return std::nullopt;
 }
 
-/// Replaces the letters of a body: operands by names, types by their spelling. Notes the functions it calls.
+/// Replaces the letters of a body: operands by names, types by their spelling. Notes the functions that it calls.
 std::string substitute(std::string_view body, const body_types& types, const std::vector<std::string>& operands,
                        prelude& needs) {
     std::string out;
     for (std::size_t i = 0; i < body.size();) {
         if (!starts_name(body[i])) {
-            // A number's exponent or suffix is no name.
+            // The exponent or suffix of a number is no name.
             if (std::isdigit(static_cast<unsigned char>(body[i])) != 0) {
                 while (i < body.size() && (continues_name(body[i]) || body[i] == '.')) out += body[i++];
             } else {
@@ -243,7 +243,7 @@ std::string substitute(std::string_view body, const body_types& types, const std
             out += needs.type(types.result);
         } else if (name == "S") {
             out += needs.type(types.signed_type());
-        } else if (const auto row = out.ends_with("::") ? std::nullopt  // the library's own
+        } else if (const auto row = out.ends_with("::") ? std::nullopt  // the library's own function
                                                         : row_for_call(name, types.computed, needs.where())) {
             out += add_row_function(*row, types.computed, needs);
         } else {
@@ -264,7 +264,7 @@ std::string substitute(std::string_view body, const body_types& types, const std
     return out;
 }
 
-/// Statements on one line to indented lines: a line ends at `;`, `{` and `}` outside parentheses.
+/// Breaks statements on one line into indented lines: a line ends at `;`, `{` and `}` outside parentheses.
 std::string indent_statements(std::string_view statements) {
     std::string out, line;
     int depth = 1, parentheses = 0;
@@ -302,7 +302,7 @@ std::string add_row_function(op o, dtype t, prelude& needs) {
     return name;
 }
 
-/// A function of the table's own, after those that it calls.
+/// Adds a function of the table, after the functions that it calls.
 void add_routine(const routine_facts& routine, dtype t, prelude& needs) {
     const std::string type = needs.type(t), key = std::string(routine.name) + '_' + type;
     if (needs.has(key)) return;
@@ -321,7 +321,7 @@ std::string type_name(dtype t) {
 
 namespace {
 
-/// A complex number as it lies in memory. Nothing is computed with it: its parts are.
+/// A complex number as it lies in memory. Nothing is computed with it, only with its parts.
 std::string spell_complex(dtype t, std::string_view function) {
     const std::string type = type_name(t), part = type_name(part_of(t)), head = std::string(function) + ' ';
     const std::string inside(function.starts_with("static ") ? "" : head);
@@ -426,7 +426,7 @@ void add_instruction(std::string_view name, dtype t, prelude& needs) {
 
 namespace {
 
-/// The preamble function's name that makes a float of a 16-bit one, or the other way round.
+/// Adds the function that converts a 16-bit float to float; returns its name.
 std::string spell_widening(dtype half, prelude& needs) {
     const std::string type = needs.type(half), bits = type_name(dtype::u4), function = "float_of_" + type;
     std::string body;
@@ -438,8 +438,8 @@ std::string spell_widening(dtype half, prelude& needs) {
         body = "    float y;\n    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(y) : \"h\"(a));\n    return ";
         body += signs ? "from_bits((bits_of(y) & 0x7fffffffu) | (" + bits + "(a) & 0x8000u) << 16);\n" : "y;\n";
     } else {
-        // Two powers of 2 too small by what the exponents' biases differ; an infinity or NaN has all of its exponent
-        // set.
+        // The shifted bits are a power of 2 too small, by the difference of the exponents' biases; infinities and NaN
+        // need all exponent bits set.
         body = "    const " + bits + " magnitude = (a & 0x7fffu) << 13, sign = (a & 0x8000u) << 16;\n" + "    const " +
                bits +
                " special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;\n"
@@ -463,7 +463,7 @@ std::string spell_narrowing(dtype half, prelude& needs) {
                " nearest = (b + 0x7fffu + (b >> 16 & 1u)) >> 16, quiet = b >> 16 | 0x40u;\n    return " + type +
                "((b & 0x7fffffffu) > 0x7f800000u ? quiet : nearest);\n";
     } else {
-        // A sum with 2^-1 has the places of a subnormal, and rounds to them.
+        // A sum with 2^-1 has the spacing of the subnormals, and so rounds to them.
         body = "    const " + bits + " b = bits_of(a), m = b & 0x7fffffffu, sign = b >> 16 & 0x8000u;\n" +
                "    const " + bits + " small = bits_of(from_bits(m) + 0.5f) - 0x3f000000u;\n    const " + bits +
                " normal = (m - 0x38000000u + 0xfffu + (m >> 13 & 1u)) >> 13;\n    const " + bits +
@@ -475,8 +475,8 @@ std::string spell_narrowing(dtype half, prelude& needs) {
               std::string(needs.function_prefix()) + ' ' + type + ' ' + function + "(float a) {\n" + body + "}\n");
     return function;
 }
-/// The nearest float towards zero, with its last bit set where that is not exact: what is rounded to 16 bits then is
-/// rounded once.
+/// Rounds a double to float towards zero, with the last bit set where that is not exact, so that rounding further to 16
+/// bits rounds once.
 std::string spell_round_to_odd(prelude& needs) {
     add_reinterpretations(needs);
     const std::string bits = needs.type(dtype::u4);
@@ -490,7 +490,7 @@ std::string spell_round_to_odd(prelude& needs) {
     return "round_to_odd";
 }
 
-/// A value of another dtype as the float that is rounded to 16 bits.
+/// A value of another dtype as the float that is then rounded to 16 bits.
 std::string spell_before_narrowing(const std::string& from, dtype from_type, prelude& needs) {
     if (from_type == dtype::f4) return from;
     if (from_type == dtype::f8) return spell_round_to_odd(needs) + '(' + from + ')';
@@ -511,7 +511,7 @@ std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelu
     if (from_type == dtype::b1 && kind_of(to) == kind::floating && needs.where() == target::host)  // g++ 12, as above
         return '(' + from + " ? " + spell_constant(to, 1, needs) + " : " + spell_constant(to, 0, needs) + ')';
     if (kind_of(from_type) != kind::floating || !is_integer(to)) return type + '(' + from + ')';
-    // Out of range saturates, NaN is 0. The first number too large is a power of two, exact in every float.
+    // Values out of range saturate, NaN gives 0. The first number too large is a power of two, exact in every float.
     const std::string given = type_name(from_type);
     const int bits = static_cast<int>(8 * size_of(to)) - (is_signed(to) ? 1 : 0);
     const std::string top = spell_constant(from_type, std::ldexp(1.0, bits), needs);
@@ -521,8 +521,8 @@ std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelu
     if (is_signed(to))
         function += "    const " + type + " least = " + type + "(1ull << " + std::to_string(bits) + ");\n";
     const std::string bottom = is_signed(to) ? '-' + top : spell_constant(from_type, 0, needs);
-    // A compiler that turns this and a cast back into a truncation makes a negative zero of -0.5; there it has no
-    // choice.
+    // A compiler that turned this and a cast back into a truncation would return a negative zero for -0.5; with this
+    // test it cannot.
     std::string kept = "a == a";
     if (needs.where() == target::host && is_signed(to)) {
         const std::string one = spell_constant(from_type, 1, needs);

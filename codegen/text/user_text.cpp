@@ -1,5 +1,5 @@
-// Prints a user's functions. The text is printed as it stands; what it calls on the host, where no header declares
-// anything, is found among its names.
+// Prints a user's functions. The text is printed unchanged; the functions that it calls on the host, where no header
+// declares anything, are found among its names.
 #include "codegen/text/user_text.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace detail;
 
 namespace {
 
-/// Declares what a name of a text stands for, where it is a function's or a constant's.
+/// Declares a name of a text where it names a function or a constant.
 void declare(std::string_view given, prelude& needs) {
     const bool host = needs.where() == target::host;
     const std::string name(given);
@@ -48,8 +48,8 @@ void declare_names(const std::string& text, prelude& needs) {
     for_each_name(text, [&](std::string_view name) { declare(name, needs); });
 }
 
-/// The text as it stands, so that code may be printed around it on the same lines: a line of its own follows a comment
-/// or a directive at its end and a backslash there, and precedes a directive at its start.
+/// The text unchanged, so that code may be printed around it on the same lines. It gets a newline behind a final
+/// comment, directive or backslash, and before a directive at its start.
 std::string enclosed(const std::string& text) {
     constexpr std::string_view blanks = " \t\r\n";
     const std::size_t first = text.find_first_not_of(blanks), last = text.find_last_not_of(blanks);
@@ -85,7 +85,7 @@ std::string parameters(const std::vector<user_text::parameter>& list) {
     return out;
 }
 
-/// A text's functions, one after the other.
+/// Prints a text's functions, one after the other.
 class printer {
 public:
     printer(const user_text& t, prelude& needs) : text_(t), out_(1) {
@@ -98,7 +98,7 @@ public:
         note("the " + name + " of " + text_.name, value);
         out_.line(prefix_, text_.partial.type, ' ', name, '(', given, ") { return ", enclosed(value), "; }");
     }
-    /// `statements` set the outputs; the one that is named is the result.
+    /// `statements` set the outputs; the output `result` is returned.
     void statements(const std::string& name, const std::string& given, const std::string& statements,
                     const user_text::parameter& result) {
         out_.open(prefix_, result.type, ' ', name, '(', given, ")");
@@ -114,11 +114,11 @@ public:
         out_.close();
     }
     const std::string& text() const { return out_.text(); }
-    /// Lines counted in this text alone.
+    /// The places, in lines of this text alone.
     const std::vector<text_place>& places() const { return places_; }
 
 private:
-    /// A part begins in the line that is printed next, or behind it where it is put into one of its own.
+    /// Notes a part: it begins in the line that is printed next, or in the line behind where `enclosed` adds a newline.
     void note(std::string of, const std::string& part) {
         const bool has_own_lines = enclosed(part).starts_with('\n') && !part.starts_with('\n');
         places_.push_back({std::move(of), lines_in(out_.text()) + (has_own_lines ? 2 : 1), 1 + lines_in(part)});
@@ -183,7 +183,7 @@ void add_raw_array(prelude& needs) {
 
 text_end end_of_text(std::string_view text) {
     text_end now = text_end::code;
-    char quote = 0;  // that a literal ends with
+    char quote = 0;  // the quote that ends the literal
     const auto follows = [&](std::size_t i, std::string_view what) { return text.substr(i, what.size()) == what; };
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
@@ -237,7 +237,7 @@ user_text read_user_text(const std::string& text, std::uint64_t binding) {
     if (reduces)
         t.partial =
             parameter_of({parts.size() < 8 || parts[7].empty() ? out[0].type : std::string_view(parts[7]), "a"});
-    else  // what CuPy's elementwise kernels know beside: the element's number, and of how many
+    else  // further inputs of CuPy's elementwise kernels: the element's number and their count
         for (const char* known : {"i", "_ind_size"}) t.inputs.push_back({"int64", known, dtype::i8});
     const std::size_t end = reduces ? 7 : 4;
     t.parts.assign(parts.begin() + 3, parts.begin() + static_cast<std::ptrdiff_t>(end));
@@ -274,7 +274,7 @@ std::vector<text_place> places_of(const user_text& t, detail::target where, std:
     const std::string heading = heading_of(t, struct_of(t.name));
     const std::string before = heading_of_preamble(t) + t.preamble;
     const std::size_t preamble = t.preamble.empty() ? source.npos : source.find(before);
-    // Of texts of one name, the one whose functions these are.
+    // Of several texts of one name, finds the one with these functions.
     for (std::size_t at = source.find(heading); at != source.npos; at = source.find(heading, at + 1)) {
         const std::size_t body = source.find(open_struct, at + heading.size()) + open_struct.size();
         if (!source.substr(body).starts_with(print.text())) continue;

@@ -1,5 +1,5 @@
-// The layout of an argument struct. Members are sorted by width, stably, so that the order in which an emitter asks for
-// them is the order in which a reader finds them.
+// The layout of an argument struct. Members are sorted by width, stably, so that a reader finds them in the order in
+// which the emitter asked for them.
 #include "codegen/text/writer.hpp"
 
 #include <algorithm>

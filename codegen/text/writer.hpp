@@ -1,4 +1,4 @@
-// Indented source text, and the argument struct of a kernel: the two things every emitter writes into.
+// Indented source text, and the argument struct of a kernel: every emitter writes into these two.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ class source_writer {
 public:
     explicit source_writer(int depth = 0) : depth_(depth) {}
 
-    /// Compilers differ in which part they make first: of parts that add to the argument struct or the prelude only one
-    /// may stand in a line, or the source would depend on the compiler that built the generator.
+    /// Compilers differ in the order in which they evaluate the parts: a line may have only one part that adds to the
+    /// argument struct or the prelude, or the source would depend on the compiler that built the generator.
     template <class... Parts>
     void line(const Parts&... parts) {
         text_.append(4 * static_cast<std::size_t>(depth_), ' ');
         (append(parts), ...);
         text_ += '\n';
     }
-    /// At the left margin, whatever the depth: preprocessor lines.
+    /// A line at the left margin, whatever the depth: for the preprocessor.
     template <class... Parts>
     void margin(const Parts&... parts) {
         (append(parts), ...);
@@ -68,11 +68,11 @@ private:
     int depth_;
 };
 
-/// The members of a kernel's argument struct: asked for by the emitter as it needs them, laid out at the end, widest
-/// first, so that there is no padding.
+/// The members of a kernel's argument struct: the emitter asks for them as it needs them; they are laid out at the end,
+/// widest first, so that there is no padding.
 class argument_struct {
 public:
-    /// The member that holds `wanted`, added where it is not there yet; `type` declares it ("const float*").
+    /// The member that holds `wanted`, which is added if missing; `type` declares it ("const float*").
     std::string member(argument wanted, std::string type, std::string name);
     /// Writes `struct <name> { ... };` and fills the launch's recipe.
     void declare(source_writer& out, std::string_view name, launch& to) const;

@@ -1,5 +1,5 @@
-// What every schedule of folds on CUDA decides for the frame of its kernel (cuda/fold/fold.hpp) before any of it is
-// printed; each schedule's own choice adds how its threads lie over the elements.
+// The part of a fold's schedule that the frame of its kernel needs (cuda/fold/fold.hpp). Each schedule's own choice
+// adds how its threads lie over the elements. All of it is decided before any text is printed.
 #pragma once
 
 #include <cstdint>
@@ -7,30 +7,30 @@
 
 namespace ingot::codegen {
 
-/// Several blocks a result. Each has a piece of so many elements at least, of the longest space and `along`.
+/// Several blocks fold a result. Each folds a piece of at least `piece` elements of the longest space and `along`.
 struct block_split {
     enum class finish : std::uint8_t {
-        last_ticket,  // the block with a result's last ticket joins what all have of it
-        shared,       // blocks have to do with many results: each joins the parts of some
+        last_ticket,  // the block with a result's last ticket joins the parts of all blocks
+        shared,       // every block has parts of many results: each joins the parts of some
     };
 
     std::uint32_t piece = 1;
     std::uint64_t along = 0;            // axes, as bits
-    std::uint32_t blocks_of_one = 0;    // of a result, for each multiprocessor, at most; 0: as many as there are pieces
-    std::uint32_t results = 1;          // of a block, at most
-    std::uint32_t waves = 1;            // as a launch has it
-    std::uint32_t blocks_in_waves = 0;  // as a launch has it
+    std::uint32_t blocks_of_one = 0;    // most blocks of a result a multiprocessor; 0: as many as there are pieces
+    std::uint32_t results = 1;          // most results of a block
+    std::uint32_t waves = 1;            // see launch::waves
+    std::uint32_t blocks_in_waves = 0;  // see launch::blocks_in_waves
     finish how = finish::last_ticket;
-    bool counts_pieces = false;  // blocks of the only result count pieces of it, beside the tickets
+    bool counts_pieces = false;  // blocks of the only result count its pieces, beside the tickets
 };
 
 struct fold_choice {
     std::uint32_t threads = 256;        // of a block
     std::uint32_t columns = 1;          // neighbouring results of a thread
-    std::uint32_t tile_columns = 1;     // neighbouring columns that a thread folds; these may become other results
-    std::uint32_t resident_blocks = 0;  // of a multiprocessor, for which registers are limited; 0: as it comes
-    std::uint32_t slots_at_once = 8;    // of the scratch, that a thread which joins blocks' parts loads together
-    bool has_rounds = true;             // parts that round are joined to the results every so often, else in the end
+    std::uint32_t tile_columns = 1;     // neighbouring columns that a thread folds; others may have their results
+    std::uint32_t resident_blocks = 0;  // of a multiprocessor; limits the registers; 0: no limit
+    std::uint32_t slots_at_once = 8;    // slots of the scratch that a thread loads together when it joins blocks' parts
+    bool has_rounds = true;             // parts that round are joined to the results after some tiles, else in the end
     std::optional<block_split> split = {};
 };
 

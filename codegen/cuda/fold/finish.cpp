@@ -1,13 +1,13 @@
-// How the blocks of a result meet. CUDA does not say in which order blocks begin, so a block may wait for another only
-// when that has begun. Each takes a ticket when it begins, and reads it when it has folded its share. The one with the
-// last ticket finishes: all others publish what they have, in slots of the scratch, one for each split, word and
-// result; it waits for them, for all have begun, and joins all parts by the blocks' numbers. All of the scratch is zero
-// when the kernel begins, and again when it ends; tickets count round to zero.
+// The meeting of the blocks that share a result. CUDA does not define the order in which blocks begin, so a block may
+// wait only for blocks that have begun. (1) Each block takes a ticket when it begins, and reads it when it has folded
+// its share. (2) The block with the last ticket finishes: it knows that all have begun, waits for their parts and joins
+// them by the blocks' numbers. (3) All others publish their parts in slots of the scratch, one for each split, word and
+// result. The scratch is zero when the kernel begins and when it ends; tickets wrap to zero.
 //
-// Where all blocks have to do with many results that is much for one. Then each publishes what it has of all, and
-// finishes some, if all have begun when the first block is about to end; else the one with the last ticket finishes
-// all. A counter says which of the two: a block that begins adds 2, and one that is about to end raises it to an odd
-// number below that of all blocks, which leaves it even where all have begun and odd, whatever is added, where not.
+// One block is slow where all blocks have parts of many results. Each block then publishes its parts of all results and
+// finishes some of them, if all blocks have begun when the first is about to end; else the block with the last ticket
+// finishes all. A counter decides: a beginning block adds 2; an ending block raises it to at least 2 * blocks - 1. It
+// is even if all had begun by then, else odd whatever is added later.
 #include <algorithm>
 #include <functional>
 
@@ -85,9 +85,9 @@ void cuda_fold::publish_all(const std::string& slots, const std::string& publish
     b_.code.close();
 }
 
-/// Joins what all blocks have, this one's own among it. Several loads at once, of all folds, again until all are there:
-/// a lane that waits keeps its warp waiting. So that no load stands behind a question, the last ones are loaded in
-/// place of those that are not there: of blocks, and of columns.
+/// Joins the parts of all blocks, this block's own among them. A lane loads several slots of all folds together and
+/// repeats until all hold a part: a lane that waits keeps its warp waiting. Loads are unconditional: the last block's
+/// and the last column's slots stand in for blocks and columns that do not exist.
 void cuda_fold::write_gather() {
     source_writer& out = b_.code;
     const std::uint32_t together = std::max(1u, frame_.slots_at_once / (slots_ * columns_));
@@ -164,7 +164,7 @@ void cuda_fold::write_gather() {
     out.close();
 }
 
-/// Before all else, so that the answer is there when it is wanted.
+/// Taken before all else, so that the answer has arrived when it is needed.
 void cuda_fold::take_ticket(const std::string& counter) {
     const std::string u4 = b_.needs.type(dtype::u4);
     b_.code.line(u4, " ticket = 0;");
@@ -217,7 +217,7 @@ std::string cuda_fold::scratch_pointer() {
 }
 
 void cuda_fold::declare_sharing() {
-    b_.step.scratch_before = 2 * sizeof(std::uint64_t);  // begun and about to end; tickets; blocks that know the rule
+    b_.step.scratch_before = 2 * sizeof(std::uint64_t);  // begun and ending blocks; tickets; blocks that decided
     add_slots();
     source_writer& out = b_.code;
     const std::string u4 = b_.needs.type(dtype::u4), u8 = b_.needs.type(dtype::u8);

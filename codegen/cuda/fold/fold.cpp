@@ -1,5 +1,4 @@
-// The frame of a fold's kernel and the text that both schedules write: values, parts, results, and how the blocks of a
-// result meet in the scratch.
+// The frame of a fold's kernel and the text that all its schedules write: values, parts and results.
 #include "codegen/cuda/fold/fold.hpp"
 
 #include <algorithm>
@@ -40,7 +39,7 @@ void cuda_fold::write(plan& p) {
     step.kernel = "reduce";
     step.threads = threads_;
     describe(step);
-    for (const folded_space& s : spaces_)  // what is folded, and an operation to join it
+    for (const folded_space& s : spaces_)  // the cost of the folded values, and one operation to join each
         step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.wanted(b_.graph)) + s.reductions.size()});
     std::vector<node_id> roots;
     for (const std::size_t k : results_) roots.push_back(b_.graph.roots[k]);
@@ -61,7 +60,7 @@ bool cuda_fold::rounds(const std::vector<fold_writer>& folds) {
 
 void cuda_fold::open_columns(std::uint32_t columns, const std::string& count) {
     if (columns == 1) return;
-    b_.open_unrolled("e", columns);  // always: an index that is not constant puts arrays into memory
+    b_.open_unrolled("e", columns);  // always unrolled: an index that is not constant puts arrays into local memory
     if (!count.empty()) b_.code.line("if (e >= ", count, ") break;");
 }
 
@@ -248,7 +247,7 @@ void cuda_fold::launch_split(const block_split& s) {
     b_.step.resident_blocks = frame_.resident_blocks;
     b_.step.waves = s.waves;
     b_.step.blocks_in_waves = s.blocks_in_waves;
-    b_.step.scratch_bytes = 8 * (slots_ + (shares_results() ? 0 : 1));  // tickets are fewer than this
+    b_.step.scratch_bytes = 8 * (slots_ + (shares_results() ? 0 : 1));  // there are fewer tickets than slots
     const std::uint32_t most = std::max(frame_.resident_blocks, s.blocks_in_waves) * s.results * s.waves;
     b_.step.scratch_count = points_of(kept_bits()) * pieces;
     if (most != 0) b_.step.scratch_count = min(b_.step.scratch_count, most * processors());
@@ -260,7 +259,7 @@ void cuda_fold::combine_all() {
         for (fold_writer& f : folds) combine(f, f.joiner(), f.name());
 }
 
-/// Where the blocks' parts are joined as those of threads are, the same text joins both.
+/// Where the blocks' parts have the type of threads' parts, one text joins both.
 void cuda_fold::write_ending() {
     if (split_ && joins_blocks_alike()) {
         b_.code.margin("#pragma unroll 1");
@@ -301,7 +300,7 @@ void cuda_fold::write_results(const std::string& owner) {
         packs(k) ? out.line(result(k), "[e] = ", value, ";") : b_.store_element(b_.outputs[k], offset(k), value);
     }
     close_columns();
-    if (std::ranges::any_of(results_, packs)) {  // elements one by one would be written as many parts of sectors
+    if (std::ranges::any_of(results_, packs)) {  // element by element each store would write a part of a sector
         const std::string index = b_.signed_index(),
                           first = "const " + index + ' ' + digit(b_.rank - 1) + " = " + index;
         out.open("if (columns == ", columns_, ")");

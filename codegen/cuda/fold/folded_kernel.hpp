@@ -1,5 +1,5 @@
-// The folds of a kernel before a line of it is printed: what is known of them, and of the operands that move along what
-// they fold. CUDA's schedules of folds are chosen by it.
+// The folds of a kernel before any text is printed, and the operands that move along the folded axes. CUDA's schedules
+// of folds are chosen by these facts.
 #pragma once
 
 #include <cstdint>
@@ -32,40 +32,39 @@ public:
     std::uint32_t widest_part() const;
 
     std::uint64_t kept_bits() const { return axis_range(0, kernel_.rank); }
-    /// Of columns: without the innermost, along which they lie beside each other.
+    /// For columns: the kept axes but the innermost, along which columns lie beside each other.
     std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(kernel_.rank - 1); }
     std::uint64_t loops_of(const array_argument& in) const { return kernel_.graph.nodes[in.node].axes; }
     std::vector<const array_argument*> inputs_of(const folded_space& s) const { return codegen::inputs_of(kernel_, s); }
     /// Random leaves that a space folds and that move along it.
     std::vector<node_id> generators_of(const folded_space& s) const;
-    /// Whether all random leaves that a space folds, of which there are some, have neighbours along a loop: a call of
-    /// the generator then makes several of `each` elements. A leaf that does not move along the loop has one number for
-    /// all of them.
+    /// Whether a space folds random leaves and all of them have neighbours along a loop, so that one call of the
+    /// generator makes several of `each` elements. A leaf that does not move along the loop has one number for all
+    /// elements.
     bool draws_groups(const folded_space& s, int along, std::uint32_t each) const;
     /// Whether a space folds random leaves and no array.
     bool draws_alone(const folded_space& s) const { return inputs_of(s).empty() && !generators_of(s).empty(); }
-    /// All that is computed for an element of any space.
+    /// All nodes computed for an element of any space.
     std::vector<node_id> values() const;
     /// Whether neighbours along a loop are neighbours in memory.
     bool is_unit(const array_argument& at, int along) const;
 
-    /// For how many of a thread's `columns` neighbouring columns an input is read at once, and the bytes that a thread
-    /// loads for one element of each.
+    /// The number of a thread's `columns` neighbouring columns that one load of an input reads, and the bytes that a
+    /// thread loads for one element of each column.
     std::uint32_t columns_of(const array_argument& in, std::uint32_t columns) const;
     std::uint32_t bytes_at_once(const folded_space& s, std::uint32_t columns) const;
-    /// Loads in flight, of `bytes` each: so many that a lane's tile holds about `bytes_in_flight`, and no more than the
-    /// longest of the class has elements and the compiler can take. One where random numbers are drawn: that takes
-    /// longer than the loads, and its text is not repeated.
+    /// Loads in flight, of `bytes` each: so many that a lane's tile holds about `bytes_in_flight`, but no more than the
+    /// longest row of the class has elements and the compiler can take. One where random numbers are drawn: drawing
+    /// takes longer than loading, and its text is not repeated.
     std::uint32_t unroll_of(const folded_space& s, std::uint32_t bytes, std::uint32_t tile_elements,
                             std::uint32_t lane_elements, std::uint32_t bytes_in_flight = 64) const;
-    /// Whether the longest space's folds compute as long as they load, and how many bytes of a thread are then on their
-    /// way.
+    /// Whether the longest space's folds compute as long as they load; a thread then has `bytes_ahead` in flight.
     bool gains_from_tiles_ahead() const;
     static constexpr std::uint32_t bytes_ahead = 64;
-    /// Blocks of a multiprocessor then: two compute as much as three, which is as many as fit where there are waves.
+    /// Blocks of a multiprocessor then: two compute as much as three; in waves three fit.
     static constexpr std::uint32_t blocks_ahead = 2, blocks_ahead_in_waves = 3;
-    /// The waves of blocks that share columns: with outer axes, so many that what each has to publish costs less than
-    /// is gained.
+    /// The waves of blocks that share columns. With outer axes there are so many that the waves gain more than
+    /// publishing costs.
     std::uint32_t waves_of_columns() const { return kernel_.rank == 1 ? 1 : 4; }
 
 protected:

@@ -1,5 +1,5 @@
-// Which of CUDA's schedules a fold gets: where memory runs along the last kept axis, and not along what is folded,
-// neighbours fold neighbouring columns; else lanes share rows.
+// The schedule of a fold on CUDA: a column fold where memory runs along the last kept axis and not along a folded one
+// (neighbouring threads fold neighbouring columns), else a row fold, in which lanes share rows.
 #include "codegen/cuda/fold/across/column_fold.hpp"
 #include "codegen/cuda/fold/along/row_fold.hpp"
 #include "codegen/graph/rows.hpp"

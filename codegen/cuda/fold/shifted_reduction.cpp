@@ -7,9 +7,9 @@ using namespace detail;
 
 namespace {
 
-/// The mean is kept as what it is off some element: a large one costs no digits. A thread sums what elements are off
-/// the mean of the first few that it met. That costs no digits either: as those few are among them, the squares off the
-/// mean are no less than so many times the square of what it is off theirs.
+/// The mean is kept as its difference from some element, so a large mean costs no digits. A thread sums the differences
+/// of its elements from the mean of its first few. That costs no digits either: as those few are among the elements,
+/// the squares about the mean are at least their number times the squared distance of the two means.
 constexpr std::string_view moments =
     R"(/// How many elements, their mean (off one of them), and the squares of what each is off it.
 template <class type>
@@ -118,9 +118,9 @@ struct squares {
 };
 )";
 
-/// `top` is finite whatever the elements, so that infinities and NaN come out as they do of exp(x - c). No exponent is
-/// above 2, and what is far below the greatest element counts nothing, so a quick exponential does: the exact one is
-/// for c. Of elements that are all minus infinity or none the sum is 0; of others it is 1 at least.
+/// `top` is finite whatever the elements, so that infinities and NaN come out as in exp(x - c). No exponent is above 2,
+/// and an element far below the greatest adds nothing, so a quick exponential is exact enough: the exact one is used
+/// for c. The sum is 0 where all elements are minus infinity or there are none; else it is at least 1.
 constexpr std::string_view exponential_sums = R"(template <class type>
 __device__ type exponential(type x);
 /// sum + exp(x), x at most 2. What is far below is nothing beside a sum of at least 1; infinities and NaN may be NaN.
@@ -262,7 +262,7 @@ std::string spell_shifted_start(fold f, dtype t, prelude& needs) {
 }
 
 const std::vector<std::string>& shifted_members(fold f) {
-    using names = std::vector<std::string>;  // never destroyed: a static object's end may evaluate an expression
+    using names = std::vector<std::string>;  // never destroyed: a static object's destructor may evaluate an expression
     static const names &of_squares = *new names{".count", ".near", ".mean", ".squares"},
                        &of_exponentials = *new names{".top", ".sum"};
     return f == fold::squares ? of_squares : of_exponentials;

@@ -1,6 +1,6 @@
-// A fold's tiles: what a thread loads at once, and joins to its parts. They are loaded where they are joined, or are on
-// their way into shared memory while the one before is joined: that is for folds that compute as long as they load.
-// Registers would hold fewer tiles, and fewer threads.
+// A fold's tiles: the elements that a thread loads at once and joins to its parts. They are loaded where they are
+// joined; for folds that compute as long as they load, a tile is copied into shared memory while the one before it is
+// joined. Registers would hold fewer tiles, and leave room for fewer threads.
 #include <algorithm>
 #include <functional>
 
@@ -115,7 +115,7 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
     out.close();
 }
 
-/// One text for whole tiles and for the last one, whose loads ask whether they are there.
+/// One text serves the whole tiles and the last one; its loads are conditional.
 void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
                             const std::string& step, bool in_rounds) {
     source_writer& out = b_.code;

@@ -105,7 +105,7 @@ byte_pairs::pair byte_pairs::spell(node_id id) const {
     }
 }
 
-/// A scalar or a constant, which both elements have.
+/// A scalar or a constant, the same in both halves.
 byte_pairs::pair byte_pairs::spell_leaf(node_id id) const {
     const node& n = b_.graph.nodes[id];
     std::string value = b_.body.name_of(id);
@@ -124,7 +124,7 @@ byte_pairs::pair byte_pairs::spell_map(const node& n) const {
     const node_id x = n.arguments[0], y = n.arguments[1], z = n.arguments[2];
     const auto joined = [&](const char* by) { return of(x) + ' ' + by + ' ' + of(y); };
     const auto most = [&](node_id a, node_id b) { return std::max(pairs_[a].most, pairs_[b].most); };
-    // Halves of numbers that are equal are 0.
+    // Halves of equal numbers become 0.
     const auto difference = [&] { return most(x, y) <= 255 ? joined("^") : '(' + joined("^") + ") & 0xff00ffu"; };
     switch (static_cast<op>(n.code)) {
         case op::add:
@@ -150,7 +150,7 @@ byte_pairs::pair byte_pairs::spell_map(const node& n) const {
         case op::not_equal:
             if (is_bool(x)) return {joined("^")};
             return {'(' + difference() + ") + 0xff00ffu"};
-        default: {  // where, of a bool
+        default: {  // `where` of a bool
             const std::string both = '(' + of(y) + " ^ " + of(z) + ')';
             if (n.type == dtype::b1) return {of(z) + " ^ (" + both + " & " + of(x) + ')'};
             return {of(z) + " ^ (" + both + " & (" + of(x) + " >> 8 & 0x10001u) * 255u)", pairs_[z].most | 255u};

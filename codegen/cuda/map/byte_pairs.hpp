@@ -1,6 +1,6 @@
-// A stencil's arithmetic on bytes, two elements of a thread in a word: a GPU's 32-bit registers hold two 16-bit halves,
-// and what is added in one does not reach the other while sums stay below 2^16. Element e lies in the lower half, and e
-// + half as many as a thread has in the upper one, so that the neighbours of both are two halves of a word as well.
+// A stencil's arithmetic on bytes, two elements of a thread in a word: a GPU's 32-bit register holds two 16-bit halves,
+// and additions in one do not reach the other while sums stay below 2^16. The lower half holds element e, the upper one
+// element e + half of a thread's elements, so that the neighbours of both are two halves of a word as well.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace ingot::codegen {
 
-/// Whether all that a map reads along its rows are bytes of a stencil's, all that it writes are bytes, and what is
-/// computed between them has a spelling here.
+/// Whether all arrays that a map reads along its rows are bytes of a stencil, all outputs are bytes, and all operations
+/// between them have a spelling here.
 bool computes_byte_pairs(const cuda_kernel& b, const stencil_axes& axes);
 
-/// Writes values of two elements.
+/// Writes the values of two elements at a time.
 class byte_pairs {
 public:
     explicit byte_pairs(cuda_kernel& b) : b_(b), pairs_(b.graph.nodes.size()) {}
 
-    /// What is read of an array, two elements in a word, their other bits being 0.
+    /// Names an operand's word: two elements, with all other bits 0.
     void name(node_id operand, const std::string& as);
-    /// The name of a root's word. Of a byte the lowest bits of either half are it; of a bool, which is 0 or 1, too.
+    /// The name of a root's word. A byte is the lowest bits of either half, and so is a bool, which is 0 or 1.
     std::string value(node_id root);
 
 private:
-    /// A number is the lower byte of its half, which is `most` at most; a bool is bit 8, the others being anything.
+    /// A number is the lower byte of its half and at most `most`; a bool is bit 8, and other bits are undefined.
     struct pair {
         std::string name{};
         std::uint32_t most = 255;

@@ -1,5 +1,5 @@
-// See choice.hpp. Vectors of the inner axis first, for they want the fewest instructions; then what reads the results
-// of an earlier fold once.
+// See choice.hpp. Vectors of the inner axis are tried first, as they need the fewest instructions, then layouts that
+// read the results of an earlier fold once.
 #include "codegen/cuda/map/choice.hpp"
 
 #include <algorithm>
@@ -18,17 +18,17 @@ using layout = map_choice::layout;
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t fewest_chunks = 2, most_chunks = 4;  // of a flat map
 
-/// So many elements a thread, of which all values lie in registers, as hold `bytes` of the widest array, while the
-/// compiler digests their statements.
+/// The elements of a thread, `most` or fewer: all their values fit its registers, and the compiler takes their
+/// statements in reasonable time.
 std::uint32_t elements_within(const cuda_kernel& b, std::uint32_t most) {
     constexpr std::size_t large_graph = 64;
-    constexpr std::uint32_t most_registers = 160;  // of 255: addresses and numbers of loops want some
+    constexpr std::uint32_t most_registers = 160;  // of 255: addresses and loop counters need some
     const std::uint32_t registers = b.graph.nodes.size() > large_graph ? live_registers(b.graph) : 0;
     while (most > 1 && (most * b.cost > statement_budget || most * registers > most_registers)) most /= 2;
     return most;
 }
 
-/// Loops of threads that a few more elements would make too few.
+/// Whether threads have long loops: with a few more elements each there would be too few threads.
 bool has_long_loops(const cuda_kernel& b) {
     for (node_id i = 0; i < b.graph.nodes.size(); ++i)
         if (b.graph.nodes[i].kind == node_kind::thread_fold && !b.is_short(i)) return true;
@@ -37,7 +37,7 @@ bool has_long_loops(const cuda_kernel& b) {
 
 bool moves_inside(const array_argument& at, int inner) { return inner_class(at, inner) != stride_class::broadcast; }
 
-/// Whether every array that moves along the inner axis does so by one element and is aligned.
+/// Whether every array that moves along the inner axis is contiguous there and aligned.
 bool can_pack(const cuda_kernel& b, int inner) {
     if (b.rank == 0 || !b.unravellings.empty() || b.scatters()) return false;
     if ((b.key.axes[static_cast<std::size_t>(inner)].flags & axis_flags::short_inner) != 0 && b.rank > 1) return false;
@@ -49,8 +49,8 @@ bool can_pack(const cuda_kernel& b, int inner) {
            });
 }
 
-/// Whether numbers are drawn that nothing is read beside, by whole calls of Philox: these cost no more at the end of a
-/// row than elsewhere.
+/// Whether only random numbers are drawn and nothing is read, by whole calls of Philox: at the end of a row they cost
+/// no more than elsewhere.
 bool draws_alone(const cuda_kernel& b, std::uint32_t each) {
     const int inner = b.rank - 1;
     const auto in_groups = [&](node_id g) {
@@ -63,7 +63,7 @@ bool draws_alone(const cuda_kernel& b, std::uint32_t each) {
            std::ranges::all_of(b.generators, in_groups) &&
            std::ranges::none_of(b.inputs, [&](const array_argument& in) { return moves_inside(in, inner); });
 }
-/// Whether not the memory but the instructions take the time: two vectors of a thread share some of them.
+/// Whether instructions, not memory, limit the kernel: two vectors of a thread share some instructions.
 bool draws_normals(const cuda_kernel& b) {
     return b.rank == 1 && std::ranges::any_of(b.generators, [&](node_id g) {
                const node& n = b.graph.nodes[g];
@@ -71,7 +71,7 @@ bool draws_normals(const cuda_kernel& b) {
            });
 }
 
-/// Of the arrays that `moves` selects, in bytes.
+/// The widest element, in bytes, of the arrays that `moves` selects.
 template <class Moves>
 std::uint32_t widest_element(const cuda_kernel& b, bool outputs_too, Moves moves) {
     std::uint32_t widest = 1;
@@ -82,7 +82,7 @@ std::uint32_t widest_element(const cuda_kernel& b, bool outputs_too, Moves moves
     return widest;
 }
 
-/// Whether the rows that a map goes along are runs of memory of 4-byte elements, one below the other.
+/// Whether the rows along which a map goes are runs of memory of 4-byte elements, one below the other.
 bool can_be_flat(const cuda_kernel& b, int inner, int along) {
     constexpr std::uint32_t each = 4;
     if (along < 0 || along + 1 != inner) return false;
@@ -99,7 +99,7 @@ bool can_be_flat(const cuda_kernel& b, int inner, int along) {
            });
 }
 
-/// Of more than one array a thread has as many vectors under way by fewer chunks.
+/// With more than one array fewer chunks give a thread as many vectors in flight.
 std::uint32_t chunks_of_flat(const cuda_kernel& b, int inner, int along, std::uint32_t each) {
     const bool light = b.outputs.size() == 1 && most_chunks * each * b.cost <= statement_budget &&
                        std::ranges::count_if(b.inputs, [&](const array_argument& in) {
@@ -108,9 +108,9 @@ std::uint32_t chunks_of_flat(const cuda_kernel& b, int inner, int along, std::ui
     return light ? most_chunks : fewest_chunks;
 }
 
-/// Tiles for transposed operands, where there are some and a thread's elements fit its registers.
+/// Chooses tiles for transposed operands, where there are some and a thread's registers hold its elements.
 void choose_tile(const cuda_kernel& b, map_choice& c) {
-    // A block's room for tiles: few enough that six blocks share a multiprocessor.
+    // The shared memory of a block's tiles: so little that six blocks share a multiprocessor.
     constexpr std::uint32_t most_bytes = 32 * 1024, wide_tile = 64, narrow_tile = 32;
     const transposed_operands across = find_transposed(b);
     if (across.side < 0) return;
@@ -124,11 +124,11 @@ void choose_tile(const cuda_kernel& b, map_choice& c) {
     }
 }
 
-/// Rows for views of one buffer that lie a few elements apart, where there are such and a thread has room for them.
+/// Chooses rows for views of one buffer a few elements apart, where there are such and a thread has registers for them.
 void choose_stencil(const cuda_kernel& b, map_choice& c) {
     constexpr std::uint32_t most_registers = 96;
-    // In three dimensions warps of 96 registers each are as many as keep the memory at work; a window of more than this
-    // would not fit them.
+    // In three dimensions warps of 96 registers each are just enough to keep memory busy; a larger window would not fit
+    // these registers.
     constexpr std::uint32_t side_threads = 128, side_blocks = 5, side_registers = 72;
     const auto axes = find_stencil(b);
     if (!axes) return;
@@ -136,8 +136,8 @@ void choose_stencil(const cuda_kernel& b, map_choice& c) {
     const std::uint32_t vector = vector_bytes / widest_element(b, true, [&](const array_argument& at) {
                                      return class_along(b, at, inner) != stride_class::broadcast;
                                  });
-    // Few rows for each thread of many; of three dimensions two side by side, and more planes. Elements that are narrow
-    // are many, so that a row takes long: fewer under way, and more rows.
+    // A thread of many gets few rows; in three dimensions two side by side, and more planes. Narrow elements are many,
+    // so a row takes long: fewer rows are in flight, and a thread gets more.
     const bool has_side = axes->side >= 0, narrow = vector >= 8;
     window_size size{elements_within(b, vector), has_side ? 2u : 1u,
                      axes->down < 0       ? 0u
@@ -169,7 +169,7 @@ void choose_stencil(const cuda_kernel& b, map_choice& c) {
     c.pairs = size.each % 8 == 0 && computes_byte_pairs(b, *axes);
 }
 
-/// Whether one value is added to few places, so that it is known from how often each is met.
+/// Whether one value is added to few places: the result then follows from the count at each.
 bool counts_few_places(const cuda_kernel& b) {
     if (b.rank == 0 || b.outputs.size() != 1 || b.outputs[0].at->head.few_places == 0) return false;
     const node& value = b.graph.nodes[b.value_of(b.outputs[0])];
@@ -229,7 +229,7 @@ map_choice choose_map(const cuda_kernel& b) {
         c.each = 4;
         c.chunks = chunks_of_flat(b, inner, c.along, c.each);
     } else if (c.along >= 0) {
-        // More elements share what is read of results, and leave fewer threads that have something under way.
+        // More elements share the reads of results, but leave fewer threads with loads in flight.
         c.how = layout::along;
         c.each = elements_within(b, 2 * vector_bytes / widest_element(b, false, [&](const array_argument& at) {
                                         return b.moves_along(at, axis_bit(c.along));

@@ -1,8 +1,8 @@
 // The map kernel for CUDA after a fold across memory, of rows that begin anywhere. All rows beneath the same results
-// are one run of memory, a slab, and as many rows as a vector has elements begin alike again: a period of the slab, of
-// as many vectors as a row has elements. A thread takes the same vector of some periods, so the results of its few
-// columns are read once, and memory is accessed by 16 bytes wherever rows begin. What has gaps, or begins elsewhere
-// than the first output, is accessed element by element.
+// form one run of memory, a slab. After as many rows as a vector has elements, rows begin alike again: a period of the
+// slab, of as many vectors as a row has elements. A thread takes the same vector of some periods, so the results of its
+// few columns are read once, and memory is accessed by 16 bytes wherever rows begin. Arrays with gaps, or that begin
+// elsewhere than the first output, are accessed element by element.
 #include "codegen/cuda/map/choice.hpp"
 
 namespace ingot::codegen {
@@ -45,7 +45,7 @@ private:
         return b_.offset(at, axis_bit(along_)).substr((" + " + digit(along_) + " * ").size());
     }
 
-    /// A slab's first vector may begin before it: its last period may so have elements of one row more.
+    /// A slab's first vector may begin before it, so its last period may have elements of one more row.
     void write_place() {
         source_writer& out = b_.code;
         const formula groups = ceil_divide(points_of(axis_bit(along_)) + 1, chunks_ * apart * each);
@@ -82,14 +82,14 @@ private:
         out.close();
     }
 
-    /// `k` is the place of a chunk's first element in the slab; less than 0 in a slab that begins amid a vector.
+    /// `k` is the place of a chunk's first element in the slab; negative where a slab begins within a vector.
     void open_chunks() {
         b_.open_unrolled("e", chunks_);
         b_.code.line("const ", b_.linear(), " period = first + e * ", apart, "u, k = (period * ", width(),
                      " + vector) * 4 - shift;");
     }
     void open_whole(const array_argument& at) { b_.code.open("if (", at.name, "_fits && k < ", total(), " - 3)"); }
-    /// A chunk's elements that the slab has, with their digits.
+    /// The loop over a chunk's elements that lie in the slab, with their digits.
     void open_elements() {
         b_.open_unrolled("i", each);
         b_.code.line("if (k + i >= ", total(), ") continue;");
@@ -132,7 +132,7 @@ private:
         out.close();
     }
 
-    /// Column by column, by quick bodies where there are such; once more where one met a rare value.
+    /// Computes column by column, by quick bodies where there are such; once more where one met a rare value.
     void compute() {
         source_writer& out = b_.code;
         b_.open_unrolled("i", each);

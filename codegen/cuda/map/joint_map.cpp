@@ -1,7 +1,7 @@
-// The map kernel for CUDA whose threads fold for more than one element: all those of a short inner axis, so that what
-// does not move along it is read and computed once for them; and neighbouring lanes, each of which has every so-manyth
-// turn of the long loops, so that few results fill the GPU. All lanes of a result have what they folded together; one
-// of them writes. Lanes behind the last result fold for that too: all of a warp join.
+// The map kernel for CUDA whose threads fold for more than one element: for all elements of a short inner axis, so that
+// values constant along it are read and computed once; and with neighbouring lanes, which share the turns of long
+// loops, so that few results fill the GPU. All lanes of a result get the joined fold; one of them stores it. Lanes
+// behind the last result fold that one too, for all lanes of a warp join.
 #include "codegen/cuda/map/choice.hpp"
 
 namespace ingot::codegen {
@@ -27,7 +27,7 @@ public:
         b_.body.write_folds(b_.graph.roots, out);
         if (loops_.lanes > 1) out.open("if (result < ", results(), " && ", b_.lane(), " == 0)");
         if (loops_.elements > 1) b_.body.open_elements(out);
-        for (const array_argument& z : b_.outputs)  // all before the first is written: an output may be an operand
+        for (const array_argument& z : b_.outputs)  // all values before the first store: an output may be an operand
             out.line("const ", b_.needs.type(z.at->head.type), ' ', z.name, " = ",
                      b_.body.value(b_.graph.roots[z.index], out), ";");
         for (const array_argument& z : b_.outputs) b_.store_element(z, b_.offset(z, axis_range(0, b_.rank)), z.name);

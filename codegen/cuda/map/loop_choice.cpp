@@ -1,5 +1,5 @@
-// See plan/loop_choice.hpp. Loops are unrolled while the compiler digests their statements; rows lie in registers where
-// a loop would read them again, where vectors load them, and where two operands have the same.
+// See plan/loop_choice.hpp. Loops are unrolled while the compiler takes their statements. Rows are held in registers
+// where a loop would read them again, where vectors load them, and where two operands have the same rows.
 #include "codegen/plan/loop_choice.hpp"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ private:
         return loops;
     }
 
-    /// The one axis along which a row of it may lie in registers: of an unrolled loop, else that of the elements; -1
+    /// The one axis along which registers may hold a row of it: that of an unrolled loop, else that of the elements; -1
     /// where there is none.
     int row_axis(const array_argument& in) const {
         const std::uint64_t loops = at(in.node).axes & c_.unrolled, own = loops != 0 ? loops : moves_along(in.node);
@@ -72,8 +72,8 @@ private:
     std::uint64_t moves_along(node_id i) const { return c_.along < 0 ? 0 : at(i).axes & axis_bit(c_.along); }
     std::uint32_t length_of(int axis) const { return axis == c_.along ? c_.elements : b_.exact_extent(axis); }
 
-    /// Whether two operands have the same elements along two axes: the same view, moving alike along all others. (Where
-    /// the key says that views are the same, strides of one class along one axis are the same stride.)
+    /// Whether two operands have the same elements along two axes: they are one view and move alike along all others.
+    /// (Where the key says that views are the same, strides of one class along one axis are the same stride.)
     bool are_alike(const loop_choice::row& a, const loop_choice::row& b) const {
         const std::uint16_t one = at(a.operand).index, other = at(b.operand).index;
         const array_argument first{&b_.key.operands[one], "", one, false, a.operand},
@@ -90,7 +90,7 @@ private:
         return true;
     }
 
-    /// Elements of arrays that no loop reads are loaded by the layout, unless it asks for rows of them too.
+    /// The layout loads elements of arrays that no loop reads, unless rows of all arrays are asked for.
     void choose_rows(bool of_all_arrays) {
         std::vector<loop_choice::row> found;
         std::vector<bool> gains;
@@ -127,7 +127,7 @@ private:
 
 namespace {
 
-/// Whether each turn of some loop needs the one before it: what is scanned, and random numbers drawn in groups.
+/// Whether each turn of some loop needs the one before it: a scan, or random numbers drawn in groups.
 bool run_in_order(const cuda_kernel& b) {
     for (node_id i = 0; i < b.graph.nodes.size(); ++i)
         if (b.graph.nodes[i].kind == node_kind::thread_scan ||
@@ -136,7 +136,7 @@ bool run_in_order(const cuda_kernel& b) {
     return false;
 }
 
-/// Folds whose loops lie in no other, and whether all their results move along an axis.
+/// Folds whose loops lie in no other loop.
 std::vector<node_id> outermost_folds(const cuda_kernel& b) {
     std::vector<node_id> found;
     for (node_id i = 0; i < b.graph.nodes.size(); ++i)
@@ -145,8 +145,8 @@ std::vector<node_id> outermost_folds(const cuda_kernel& b) {
     return found;
 }
 
-/// Lanes that share the turns of the long loops, so that each has 32 turns at least; half as many turns where a thread
-/// has several results, of which there are then fewer threads.
+/// Lanes that share the turns of the long loops, so that each has at least 32 turns; half as many turns where a thread
+/// has several results, as there are then fewer threads.
 std::uint32_t lanes_of(const cuda_kernel& b, bool several) {
     constexpr std::uint8_t short_class = 1;
     constexpr std::uint32_t most_lanes = 32;
@@ -166,7 +166,7 @@ std::uint32_t lanes_of(const cuda_kernel& b, bool several) {
     return std::min(most_lanes, 1u << std::min(power, 5));
 }
 
-/// Whether loops compute or read something that is the same all along an axis along which their folds' results move.
+/// Whether loops compute or read a value that is constant along an axis on which their folds' results move.
 bool shares_along(const cuda_kernel& b, int axis) {
     const auto moves = [&](node_id i) { return (b.graph.nodes[i].axes & axis_bit(axis)) != 0; };
     for (const node_id f : outermost_folds(b)) {
@@ -205,8 +205,8 @@ std::optional<loop_choice> choose_joint(const cuda_kernel& b) {
     c.lanes = lanes_of(b, c.elements > 1);
     if (c.elements == 1 && c.lanes == 1) return {};
     const loop_choice found = loop_chooser(b, c, true).found();
-    // An array that moves along the elements is read by rows alone; one whose buffer is written, or of more than there
-    // are registers for, has none.
+    // An array that moves along the elements must be read by rows; an array whose buffer is written, or whose rows
+    // exceed the registers, has none.
     const auto has_no_row = [&](const array_argument& in) {
         return b.moves_along(in, axis_bit(inner)) && found.row_of(in.node) == nullptr;
     };

@@ -1,13 +1,14 @@
-// The map kernel for CUDA, one thread for several elements, in one of three shapes:
-//   packed  a thread owns consecutive elements of the inner axis and moves them in one access of up to 16 bytes; every
-//           operand that moves along the inner axis does so by one element and is aligned. The last elements of a row,
-//           and those of a thread whose quick bodies met a rare value, go one by one, in the same kernel.
+// The map kernel for CUDA, one thread for several elements, in one of these shapes:
+//   packed  a thread has consecutive elements of the inner axis and moves them in one access of up to 16 bytes; every
+//           operand that moves along the inner axis is contiguous and aligned. The last elements of a row, and those of
+//           a thread whose quick bodies met a rare value, go one by one, in the same kernel.
 //   spread  a thread's elements are a block apart, so that every access of a warp is coalesced whatever the alignment
 //           and the strides; its loads are in flight together.
-//   along   the same, but some apart on one axis, along which what an earlier step has folded is read once.
-//   counted spread, or by vectors, where one value is added to few places: as many blocks as fit count in shared memory
-//           how often each is met, over all elements, and add to memory at their end. Sums of integers are the same in
-//           any order.
+//   along   as spread, but a thread's elements are some apart on one axis, along which an earlier step folded: its
+//           results are read once.
+//   counted as spread, or by vectors, where one value is added to few places: as many blocks as fit count in shared
+//           memory how often each place is met, over all elements, and add to memory at their end. Sums of integers are
+//           the same in any order.
 // Over more than one axis the linear number of a thread is decoded by multiply-high divisions.
 #include <algorithm>
 
@@ -66,7 +67,7 @@ private:
 
     /// Operands that move along no axis are read once, before everything else.
     void read_constants() {
-        // What is read may be what is written.
+        // Operands may be outputs: only one thread runs.
         if (b_.rank == 0) b_.code.line("if (threadIdx.x != 0) return;  // there is one element");
         for (const array_argument& in : b_.inputs) {
             if (moves(in)) continue;
@@ -89,13 +90,13 @@ private:
         b_.code.line(to, " = ", b_.generator_call(g.node, b_.generator_index(g.node, all_axes()) + further), ";");
     }
 
-    /// A random leaf's element e of the thread's own.
+    /// Writes element e of the thread's elements of a random leaf.
     void write_random_element(const array_argument& g, const std::string& to) {
         const std::string whole = b_.offset(g, axis_bit(inner_));  // " + i1 * p.g0_stride1"
         write_random(g, to, " + e" + whole.substr(3 + digit(inner_).size()));
     }
-    /// The elements of all of a thread's vectors, of which only a packed map has several; how many elements it is from
-    /// one to the next; and how far on element e is.
+    /// The elements of all of a thread's vectors, of which only a packed map has several; the distance between its
+    /// vectors; and the distance of element e from the first.
     std::uint32_t all_elements() const { return each_ * choice_.chunks; }
     std::uint32_t vectors_apart() const { return threads * each_; }
     std::string place_of_element() const {
@@ -104,7 +105,7 @@ private:
         return "(e / " + each + " * " + std::to_string(vectors_apart()) + " + e % " + each + ')';
     }
 
-    /// All the thread's elements of a random leaf: by whole groups where they begin with one, else each for itself.
+    /// All the thread's elements of a random leaf: by whole groups where they begin with one, else one by one.
     void write_random_vector(const array_argument& g) {
         const std::uint32_t group = generator_group(b_.graph.nodes[g.node].type);
         declare_random(g);
@@ -167,7 +168,7 @@ private:
         out.close();
     }
 
-    /// Reads, computes and writes by vectors, and returns unless a value was rare.
+    /// Reads, computes and stores by vectors, and returns unless a value was rare.
     void write_vector(const std::vector<const array_argument*>& vectors,
                       const std::vector<array_argument>& generators) {
         source_writer& out = b_.code;
@@ -183,7 +184,7 @@ private:
         number_elements();
         if (folds_together) b_.body.write_folds(b_.graph.roots, out);
         for (const array_argument& z : b_.outputs) declare_vector(z);
-        // Approximate arithmetic is quicker still, and leaves nothing to be done again.
+        // Approximate arithmetic is quicker still, and has no rare values.
         const bool quick = b_.has_quick_bodies();
         if (quick) out.line("bool rare = false;");
         b_.needs.use_quick(quick);
@@ -199,7 +200,7 @@ private:
         if (quick) out.close();
     }
 
-    /// Draws and computes whole vectors, and writes what of them there is.
+    /// Draws and computes whole vectors, and stores their elements inside the row.
     void write_drawn(const std::vector<array_argument>& generators, const std::string& left) {
         source_writer& out = b_.code;
         for (const array_argument& g : generators) write_random_vector(g);
@@ -250,21 +251,21 @@ private:
             b_.body.name(g.node, g.name);
         }
         number_elements();
-        // Every value is there before the first is written: an output may be an operand.
+        // All values are computed before the first store: an output may be an operand.
         for (std::size_t k = 0; k < b_.outputs.size(); ++k)
             out.line("const ", b_.needs.type(b_.outputs[k].at->head.type), ' ', b_.outputs[k].name, " = ",
                      b_.body.value(b_.graph.roots[k], out), ";");
         b_.element_axis = -1;
         for (const array_argument& z : b_.outputs) out.line(z.name, "_at[e] = ", z.name, ";");
     }
-    /// What loops of the thread's own read is read at its element e.
+    /// Loops of the thread's own read operands at its element e.
     void number_elements() {
         if (b_.loops == 0) return;
         b_.element_axis = inner_;
         b_.element_number = b_.wide() ? "e" : "int(e)";
     }
 
-    /// Which elements this thread owns: those from `i` on the inner axis, whose extent is `n`.
+    /// Finds the elements of this thread: those from `i` on, on the inner axis of extent `n`.
     void find_vector(const std::string& n, const std::string& i) {
         source_writer& out = b_.code;
         if (b_.rank == 1) {
@@ -317,7 +318,7 @@ private:
         } else if (each_ == 1) {
             out.line("const ", b_.linear(), " q = first;");
         } else {
-            // Without a branch all indices are under way together, and so is what is read at them.
+            // Without a branch all indices are loaded together, and then the elements at them.
             out.line("const ", b_.linear(), " next = ", q, ", q = next < ", n, " ? next : first;");
         }
         b_.write_digits("q", outer_axes(b_.rank));
@@ -339,7 +340,7 @@ private:
         b_.step.grid[0] = ceil_divide(all, threads * each_);
     }
 
-    /// Whether elements are read or written where numbers say that are read themselves.
+    /// Whether elements are read or written at places that depend on loaded values.
     bool has_loaded_indices() const {
         std::vector<node_id> indices;
         for (const unravelling& u : b_.unravellings)
@@ -350,7 +351,7 @@ private:
         return std::ranges::any_of(b_.inputs, [&](const array_argument& in) { return beneath[in.node]; });
     }
 
-    /// Everything that is read for element e, in arrays: what an index is made of first, then what lies at its place.
+    /// Reads all operands of element e into arrays: first those of an index, then those at its place.
     void read_elements() {
         source_writer& out = b_.code;
         std::vector<bool> read(b_.graph.nodes.size());
@@ -385,14 +386,14 @@ private:
         read_wanted(std::vector<bool>(b_.graph.nodes.size(), true));
     }
 
-    /// Where a thread has element e of an input.
+    /// The variable of element e of an input.
     std::string slot_of(const array_argument& in) const {
         if (choice_.vector == 1 || own_.empty()) return in.name + own_;
         const std::string vector = std::to_string(choice_.vector);
         return in.name + "[e / " + vector + "][e % " + vector + ']';
     }
 
-    /// A thread's scattered elements: their places, and whether they have one.
+    /// The places of a thread's scattered elements, and whether each has one.
     static std::string places_of(const array_argument& z) { return z.name + "_at"; }
     void declare_places() {
         for (const array_argument& z : b_.outputs)
@@ -405,7 +406,7 @@ private:
         return "first + e / " + vector + " * " + std::to_string(threads * choice_.vector) + "u + e % " + vector;
     }
 
-    /// All values of the thread's elements, by quick bodies where there are such; once more where one was rare.
+    /// Computes the thread's elements, by quick bodies where there are such; once more where one was rare.
     void compute_elements() {
         source_writer& out = b_.code;
         for (const array_argument& z : b_.outputs)
@@ -456,15 +457,15 @@ private:
         b_.body.leave(outside);
         const std::string value = b_.body.value(b_.value_of(z), out);
         close_counts(value);
-        // A block clears and adds all its counts, which should be fewer than its elements; of these there are fewer
-        // than 2^32.
+        // A block clears and adds all its counts, which should be fewer than its elements; it has fewer than 2^32
+        // elements.
         const std::uint32_t resident = choice_.places * choice_.copies <= 4096 ? 8 : 3,
                             least = std::max(block, 2 * choice_.places);
         b_.step.grid[0] = min(ceil_divide(all, block), max(min(ceil_divide(all, least), processors() * resident),
                                                            ceil_divide(all, std::uint64_t{1} << 31)));
     }
 
-    /// A thread's elements, none of which is behind the last.
+    /// Counts a thread's elements, none of which lies behind the last.
     void count_together() {
         source_writer& out = b_.code;
         declare_read(true);
@@ -525,7 +526,7 @@ private:
         own_ = "[e]";
     }
 
-    /// What elements are read into: those that go together in vectors, where there are such.
+    /// Declares the variables for loaded elements; those that go together are vectors, where there are such.
     void declare_read(bool together) {
         source_writer& out = b_.code;
         const bool by_vectors = together && choice_.vector != 1;
@@ -548,14 +549,14 @@ private:
         const array_argument& z = b_.outputs[0];
         b_.code.line(places_of(z), own_, " = ", b_.body.value(b_.place_of(z), b_.code), ";");
     }
-    /// Without a branch: what has no place among those of the block's counts has a count that nothing reads.
+    /// Without a branch: an element without a place among the block's counts increments a count that nothing reads.
     void count_element() {
         const std::string at = places_of(b_.outputs[0]) + own_, places = std::to_string(choice_.places);
         if (b_.checks_places()) b_.code.line("if (!inside", own_, ") ", at, " = -1;");
         b_.code.line("atomicAdd(own + (", b_.needs.type(dtype::u8), '(', at, ") < ", places, " ? (unsigned int)", at,
                      " : ", places, "u), 1u);");
     }
-    /// What is beyond them is added where it is.
+    /// Adds an element beyond the counts at its place in memory.
     void add_beyond() {
         const array_argument& z = b_.outputs[0];
         const std::string at = places_of(z) + own_, value = b_.body.value(b_.value_of(z), b_.code);
@@ -582,7 +583,7 @@ private:
                  ";");
     }
 
-    /// What nothing was counted at may be no place.
+    /// A place with a count of 0 may not exist.
     void close_counts(const std::string& value) {
         source_writer& out = b_.code;
         const array_argument& z = b_.outputs[0];
@@ -602,7 +603,7 @@ private:
 
     // Along an axis.
 
-    /// A thread's elements are some apart, so that neighbours read neighbours: a block where the axis is the inner one.
+    /// A thread's elements are some apart, so that neighbours read neighbours; along the inner axis a block apart.
     void write_along() {
         source_writer& out = b_.code;
         const std::uint64_t still = all_axes() & ~axis_bit(along_);
@@ -631,8 +632,8 @@ private:
     }
 
     bool moves_along(const array_argument& in) const { return b_.moves_along(in, axis_bit(along_)); }
-    /// The digits of the thread's first element, that along the axis being `first`: groups of the axis are `each` times
-    /// as long as elements are apart.
+    /// The digits of the thread's first element; `first` is its digit along the axis. Groups of the axis are `each`
+    /// times as long as the distance of a thread's elements.
     void find_along(std::uint32_t apart) {
         source_writer& out = b_.code;
         const formula groups = ceil_divide(points_of(axis_bit(along_)), each_ * apart);
@@ -661,7 +662,7 @@ private:
         out.line("const ", type, " first = ", group, " * ", each_ * apart, " + ", rest, " % ", far, ";");
     }
 
-    /// Each of the thread's elements that there are, the digit along the axis being written.
+    /// The loop over the thread's elements that exist, with the digit along the axis.
     void open_present(std::uint32_t apart) {
         const std::string at = "first + e * " + std::to_string(apart) + 'u';
         open_unrolled_elements();

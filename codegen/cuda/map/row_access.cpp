@@ -7,7 +7,7 @@ using namespace detail;
 
 namespace {
 
-/// One step further in; but for the margin's lines.
+/// Indents lines by one step, except preprocessor lines.
 std::string indented(const std::string& lines) {
     std::string out;
     for (std::size_t at = 0, end = 0; at < lines.size(); at = end + 1) {

@@ -1,4 +1,4 @@
-// The functions by which a stencil's threads read and write rows, a vector of each at a time.
+// The functions by which a stencil's threads read and write rows, a vector at a time.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace ingot::codegen {
 
-/// "__ldg(address)": by the read-only cache, where nothing writes to the buffer.
+/// "__ldg(address)": through the read-only cache, where nothing writes to the buffer.
 std::string element_at(const array_argument& in, const std::string& address);
-/// Adds the functions that read rows of such an array; returns what their names end with.
+/// Adds the functions that read rows of such an array; returns the suffix of their names.
 std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool aligned);
 /// Adds the function by which a warp stores its lanes' elements of a row; returns its name.
 std::string add_row_storer(cuda_kernel& b, const array_argument& z);

@@ -15,7 +15,7 @@ bool is_contiguous(const cuda_kernel& b, const array_argument& at) {
     return class_along(b, at, b.rank - 1) == stride_class::unit;
 }
 
-/// Says how a binder's place is shifted: a relation of its pick with itself. Where there is one, all binders have one.
+/// Whether a relation tells how a binder's place is shifted. Where one does, all binders have one.
 bool names_shift(const view_relation& r) { return r.operand == r.base; }
 bool all_are_shifts(const kernel_builder& b) {
     return b.unravellings.empty() || (!b.key.relations.empty() && names_shift(b.key.relations.front()));
@@ -34,7 +34,7 @@ border border_of(place_rule rule) {
     }
 }
 
-/// Steps along the map's axes from the relatives' base, which itself has none, that are in the views' own offsets.
+/// A view's steps along the map's axes from the base of its relatives, as its own offset has them; the base has none.
 std::vector<int> steps_of(const cuda_kernel& b, const array_argument& in) {
     for (const view_relation& r : b.key.relations)
         if (r.operand == in.index) return {r.steps.begin(), r.steps.begin() + b.rank};
@@ -46,12 +46,12 @@ std::uint16_t base_of(const cuda_kernel& b, const array_argument& in) {
     return in.index;
 }
 
-/// Where a view lies among its relatives.
+/// The place of a view among its relatives.
 struct view_place {
     const array_argument* in;
     std::uint16_t base;
-    std::vector<int> offsets;  // steps that are in its own offset
-    std::vector<int> steps;    // these and those that it is shifted by
+    std::vector<int> offsets;  // steps in its own offset
+    std::vector<int> steps;    // these steps and its shifts
     std::vector<border> borders;
 };
 
@@ -66,7 +66,7 @@ view_place place_of(const cuda_kernel& b, const array_argument& in) {
     return v;
 }
 
-/// Whether two views agree on what is beyond the ends of an axis, and where these are.
+/// Whether two views agree on the elements beyond the ends of an axis, and where the ends are.
 bool agree_on_border(const view_place& v, const view_place& w, std::size_t axis) {
     if (v.borders[axis] == border::none && w.borders[axis] == border::none) return true;
     return v.offsets[axis] == w.offsets[axis] &&
@@ -125,7 +125,7 @@ std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& a
         f.borders.assign(static_cast<std::size_t>(b.rank), border::none);
         for (const view_place& v : g)
             for (std::size_t a = 0; a < f.borders.size(); ++a) f.borders[a] = std::max(f.borders[a], v.borders[a]);
-        // Counted from the one in the middle of the rows, where there is one: what is written lies there as a rule.
+        // Steps count from the view in the middle of the rows, if any: outputs usually lie there.
         const std::size_t inner = f.borders.size() - 1;
         number_range along;
         for (const view_place& v : g) along.add(v.steps[inner]);
@@ -155,7 +155,7 @@ std::optional<stencil_axes> find_stencil(const cuda_kernel& b) {
     if (!all_are_shifts(b)) return {};
     if (b.rank > 1 && (b.key.axes[static_cast<std::size_t>(inner)].flags & axis_flags::short_inner) != 0) return {};
     if (!std::ranges::all_of(b.outputs, [&](const array_argument& z) { return is_contiguous(b, z); })) return {};
-    // How many places along each axis views of one buffer have: the more the more is read again.
+    // The number of places of one buffer's views along each axis: more places mean more repeated reads.
     std::vector<std::size_t> places(static_cast<std::size_t>(b.rank));
     bool related = false;
     for (const array_argument& in : b.inputs) {
@@ -231,7 +231,7 @@ std::uint32_t registers_of(const std::vector<view_window>& windows, window_size 
         const std::uint32_t words = std::max(1u, bytes_of(w.family.first()) / 4);
         for (const row_line& line : w.lines)
             for (int column = 0; column < w.width; ++column) {
-                // From the slot where it is first read to that in which it arrives.
+                // From the slot where it is first read to the slot in which it arrives.
                 int used = line.down.high + 1;
                 for (const stencil_view& v : w.family.views) {
                     const int e = column - w.first - v.along, t = line.side - v.side;

@@ -1,11 +1,11 @@
-// The map kernel for CUDA over views of one buffer that lie a few elements apart. A thread has a few columns, as many
-// as an aligned vector has elements, and rolls down some rows; where a stencil has a third dimension it has some rows
-// side by side. What it reads of a buffer goes once through its registers: of each row a vector, with the few elements
-// before and behind it, into a ring of as many rows as the views span and some that are under way. Views that begin
-// anywhere share these, for a thread's columns begin where the buffer is aligned.
+// The map kernel for CUDA over views of one buffer a few elements apart. A thread has a few columns, as many as an
+// aligned vector has elements, and rolls down some rows; where a stencil has a third dimension it has some rows side by
+// side. Each element of a buffer passes once through its registers: a vector of each row, with the few elements before
+// and behind it, enters a ring of as many rows as the views span and some in flight. Views that begin anywhere share
+// the ring, for a thread's columns begin where the buffer is aligned.
 //
 // Nothing outside the buffer is read. A thread whose rows, with the columns beside them, lie between the views' first
-// and last element reads them by vectors, whether a view has all of it or not; another asks this of each element.
+// and last element reads them by vectors, whether or not a view has all of them; other threads test each element.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -55,7 +55,7 @@ private:
     std::string type_of(const array_argument& at) { return b_.needs.type(at.at->head.type); }
     std::string each() const { return std::to_string(each_); }
 
-    // What is read by rows.
+    // Arrays that are read by rows.
 
     static bool is_read(const view_window& w, const array_argument& in) {
         return std::ranges::any_of(w.family.views, [&](const stencil_view& v) { return v.in->node == in.node; });
@@ -63,7 +63,7 @@ private:
     bool is_read_by_rows(const array_argument& in) const {
         return std::ranges::any_of(windows_, [&](const view_window& w) { return is_read(w, in); });
     }
-    /// Of most views: the thread's columns begin where it is aligned.
+    /// The window with the most views: the thread's columns begin where it is aligned.
     const view_window& widest() const {
         return *std::ranges::max_element(windows_, {}, [](const view_window& w) { return w.family.views.size(); });
     }
@@ -76,9 +76,9 @@ private:
         }
     }
 
-    // Where a thread is.
+    // The place of a thread.
 
-    /// A place along an axis, or what is read in its stead where it is beyond the ends.
+    /// A place along an axis, or the place read instead where it is beyond the ends.
     std::string bordered(border beyond, int axis, const std::string& place) {
         if (beyond == border::none) return place;
         const std::string type = b_.signed_index(), n = extent(axis);
@@ -95,7 +95,7 @@ private:
             return call("reflected", "mirrored at the end elements", "-at", "n - 2 - (at - n)");
         return call("mirrored", "mirrored behind the end elements", "-1 - at", "n - 1 - (at - n)");
     }
-    /// An input's offset, as the kernel's own, of which some axes may be shifted.
+    /// An input's offset, as in the kernel's base, but some axes may be shifted.
     std::string offset(const array_argument& in, std::uint64_t axes) {
         std::uint64_t own = 0;
         std::string shifted;
@@ -149,7 +149,7 @@ private:
         }
         all = all * points_of(others);
         b_.step.grid[0] = has_side() ? all : ceil_divide(all, choice_.block_threads);
-        // No thread ends before its warp does, for a warp stores together.
+        // No thread ends before its warp does, as a warp stores together.
         std::string rest = "q", there, first = "q";
         if (has_side()) {
             out.line("// A block's warps have the same columns of neighbouring rows: its cache has what they share.");
@@ -214,14 +214,14 @@ private:
 
     /// Whether a thread reads its rows by vectors.
     void write_whole() {
-        // Columns that all rows of a line have, for it is read alike all the way down: what lies between two elements
-        // of one column or one row is in the buffer.
+        // The columns that all rows of a line must have, as it is read alike all the way down: everything between two
+        // elements of one column or one row is in the buffer.
         int before = 0, behind = 0;
         bool strict = false;
         std::string within;
         for (const view_window& w : windows_) {
             if (w.border_along != border::none) continue;
-            // What is written to the same buffer may lie beside what is read.
+            // Elements that the kernel writes to the same buffer may lie beside those it reads.
             if (!w.has_borders() && !w.family.first().at->head.aliased) {
                 within += (within.empty() ? "" : " && ") + declare_reach(w);
                 continue;
@@ -246,9 +246,9 @@ private:
         b_.code.line("const bool whole = ", whole, ";");
     }
 
-    /// Declares the least and the greatest place, in elements from its pointer, that a window's views have, and those
-    /// that a thread's rows reach with the columns beside them. What lies between two elements of a buffer is in it,
-    /// whether a view has it or not. Returns whether the thread's are within.
+    /// Declares the least and the greatest place, in elements from its pointer, of a window's views, and of a thread's
+    /// rows with the columns beside them. Everything between two elements of a buffer is in it, whether or not a view
+    /// has it. Returns the condition that the thread's places lie within the views'.
     std::string declare_reach(const view_window& w) {
         source_writer& out = b_.code;
         const array_argument& in = w.family.first();
@@ -264,7 +264,7 @@ private:
         const auto of_either = [&](const std::string& which, const std::string& one, const std::string& other) {
             return " + " + which + '(' + one + ", " + other + ')';
         };
-        const std::string first = of_view(*low_view), last = of_view(*high_view);  // others may lie further out
+        const std::string first = of_view(*low_view), last = of_view(*high_view);  // other views may lie further out
         std::string least = "min(" + first + ", " + last + ')', most = "max(" + first + ", " + last + ')';
         for (const int a : axes_in(all_axes())) {
             if (!moves_along(b_, in, axis_bit(a))) continue;
@@ -302,7 +302,7 @@ private:
         return "load_" + w.name + (w.lines.size() > 1 ? which : "");
     }
 
-    /// The ring, and for each of its lines a function that reads the row so many below the thread's first.
+    /// Declares the ring, and for each of its lines a function that reads the row r rows below the thread's first.
     void declare(const view_window& w) {
         source_writer& out = b_.code;
         const std::string type = b_.needs.type(choice_.pairs ? dtype::u4 : w.family.first().at->head.type);
@@ -323,7 +323,7 @@ private:
     int half() const { return each_ / 2; }
     int ring_width(const view_window& w) const { return choice_.pairs ? w.left + half() + w.right : w.width; }
 
-    /// Element by element of the thread's first half, with that of its second half in the same word.
+    /// Reads the thread's first half element by element, with the elements of its second half in the same words.
     void declare_pair_loader(const view_window& w, const row_line& line) {
         source_writer& out = b_.code;
         const std::string word = b_.needs.type(dtype::u4), type = type_of(w.family.first());
@@ -340,7 +340,7 @@ private:
         out.close(";");
     }
 
-    /// The columns before and behind the thread's own, the same in every row.
+    /// The columns before and behind the thread's own, which are the same in every row.
     void declare_ends(const view_window& w) {
         source_writer& out = b_.code;
         const std::string number = b_.signed_index(), ends = ends_of(w);
@@ -354,8 +354,8 @@ private:
     }
     static std::string ends_of(const view_window& w) { return w.name + "_ends"; }
 
-    /// Where the row so many below the thread's first begins, or what is read in its stead. One that no element there
-    /// is needs is another that is there.
+    /// The beginning of the row r rows below the thread's first, or of the row read instead. A row that no element of
+    /// the thread needs is replaced by one that exists.
     std::string row_of(const view_window& w, const row_line& line) {
         const array_argument& in = w.family.first();
         const std::string number = b_.signed_index();
@@ -379,7 +379,7 @@ private:
         return from;
     }
 
-    /// Of a window with a border along its rows: each row has all columns.
+    /// The loader of a window with a border along its rows: each row has all columns.
     void declare_bordered_loader(const view_window& w, const row_line& line) {
         source_writer& out = b_.code;
         const array_argument& in = w.family.first();
@@ -389,7 +389,7 @@ private:
         const std::uint32_t bytes = bytes_of(in) * choice_.each;
         out.open("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r)");
         if (w.moves_aside && (w.down_border == border::none || w.side_border == border::none)) {
-            // Where a buffer ends it has no row there that nothing needs.
+            // At its end a buffer has no rows that nothing needs.
             const auto ranges = columns_of(w, line);
             std::string needed;
             for (const auto& [when, columns] : ranges) needed += (needed.empty() ? "" : " || ") + when;
@@ -421,13 +421,13 @@ private:
         out.close(";");
     }
 
-    /// What reads a row of elements as they are.
+    /// The name of the function that reads a row of single elements.
     std::string reader_of(const view_window& w, const row_line& line) const {
         const std::string name = loader_of(w, line);
         return choice_.pairs ? "read" + name.substr(name.find('_')) : name;
     }
 
-    /// The columns of those views that read row r of the thread's elements that there are, by when they do.
+    /// The columns of the views that read row r for the thread's present elements, by the condition of the read.
     std::map<std::string, number_range> columns_of(const view_window& w, const row_line& line) const {
         std::map<std::string, number_range> ranges;
         for (const stencil_view& v : w.family.views) {
@@ -479,7 +479,7 @@ private:
                      row, ");");
     }
 
-    /// Row by row: what is read first only fills the rings. Each place in the text that reads is one, for it is read in
+    /// Goes row by row; the first turns only fill the rings. The text has one place for each load, as a load is read in
     /// three ways.
     void roll() {
         source_writer& out = b_.code;
@@ -513,7 +513,7 @@ private:
         for (const view_window& w : windows_)
             for (const row_line& line : w.lines) {
                 if (line.down.empty || !w.moves_down) continue;
-                // Neither above the first row that is wanted nor below the last.
+                // Loads no row above the first one needed, nor below the last.
                 const int begins = line.down.low - line.down.high - ahead;
                 std::string when;
                 if (begins > first) when = "j >= " + std::to_string(begins);
@@ -559,7 +559,7 @@ private:
         b_.open_unrolled("e", choice_.each);
         b_.code.line("const ", b_.signed_index(), ' ', digit(inner_), " = column + ", b_.signed_index(), "(e);");
     }
-    /// Whether a thread has the row that it is at, and an element of it.
+    /// Whether the thread's present row exists, and an element of it.
     std::string row_there() const {
         return std::string(rolls() ? "j < rows" : "here") + (has_side() ? " && t < sides" : "");
     }
@@ -568,7 +568,7 @@ private:
     }
     std::string of_side() const { return has_side() ? "[t]" : "[0]"; }
 
-    /// What does not lie along the rows: one element for each of the thread's, or for all of a row.
+    /// Reads operands that do not lie along the rows: one element for each of the thread's, or one for the whole row.
     void read_others() {
         source_writer& out = b_.code;
         const std::string sides = std::to_string(choice_.aside);

@@ -1,13 +1,13 @@
 // The map kernel for CUDA that does several steps of a stencil over one array. A warp has a strip of columns, a few for
-// each lane, and rolls down some rows of it. What each step reads is a ring of as many rows as its views span, in
-// registers: a row that arrives from memory enters the first ring, the row that the first step makes of that ring
-// enters the second, and what the last step makes is written. Columns of neighbours come by shuffles.
+// each lane, and rolls down some rows of it. Each step reads a ring of as many rows as its views span, in registers: a
+// row that arrives from memory enters the first ring, the row that the first step computes from that ring enters the
+// second, and the row of the last step is stored. Columns of neighbours come by shuffles.
 //
-// A strip's outermost columns lack neighbours: each step leaves fewer that are right, so strips overlap by what all
-// steps reach together, and so do a warp's rows with those above and below. The elements around the result, which no
-// step writes, keep their values through all rings; what is computed there, or where rows and columns were not read, is
-// dropped. Values of a step are made opaque before the next one takes them, so that they are rounded as if they had
-// been stored: the bits are those of one kernel a step.
+// A strip's outermost columns lack neighbours: each step leaves fewer correct columns, so strips overlap by the reach
+// of all steps together, and so do a warp's rows with those above and below. The elements around the result, which no
+// step writes, keep their values through all rings; values computed there, or where rows and columns were not read, are
+// dropped. Values of a step are made opaque before the next step takes them, so that they are rounded as if stored: the
+// bits are those of one kernel a step.
 #include <algorithm>
 
 #include "codegen/cuda/map/stencil_steps.hpp"
@@ -20,21 +20,21 @@ namespace {
 
 using namespace detail;
 
-/// What was tried on GPUs.
+/// Parameters measured on GPUs.
 struct tuning {
     std::uint32_t threads = 128;
-    std::uint32_t ahead = 3;            // rows on their way while one is computed
-    std::uint32_t unrolled = 3;         // rows in the text of a turn: rings then turn without moves
+    std::uint32_t ahead = 3;            // rows in flight while one is computed
+    std::uint32_t unrolled = 3;         // rows in the text of one turn: rings then turn without moves
     std::uint32_t least_rows = 16;      // of a warp
-    std::uint32_t most_rows = 128;      // more share what overlaps, fewer leave more warps
-    std::uint32_t resident_warps = 24;  // of a multiprocessor, before warps take more rows
+    std::uint32_t most_rows = 128;      // more rows share the overlap, fewer leave more warps
+    std::uint32_t resident_warps = 24;  // of a multiprocessor: with more, warps take more rows
     std::uint32_t most_registers = 128;
 };
 constexpr tuning tuned;
 
 struct stepped_view {
     const array_argument* in;
-    int down, along;  // from the element that is computed
+    int down, along;  // from the computed element
 };
 
 std::string plus(int n) { return (n < 0 ? " - " : " + ") + std::to_string(std::abs(n)); }
@@ -81,7 +81,7 @@ private:
     std::string extent(int axis) {
         return b_.signed_index() + '(' + b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
     }
-    /// How many elements lie between two rows.
+    /// The elements between two rows.
     std::string row_stride(const array_argument& at) {
         const std::string moved = b_.offset(at, axis_bit(down_axis_)), unit = " + " + digit(down_axis_);
         return moved.empty() ? "0" : moved == unit ? "1" : moved.substr(unit.size() + 3);
@@ -90,9 +90,9 @@ private:
         return b_.needs.type(dtype::i8) + '(' + rows + ") * " + row_stride(at);
     }
 
-    // What is stepped.
+    // The stepped array.
 
-    /// Steps beyond the iteration's base on every axis; empty of another array.
+    /// Steps beyond the iteration's base on every axis; empty for another array.
     std::vector<std::int8_t> steps_beyond(const array_argument& in) const {
         const std::uint16_t base = b_.key.iteration.base, view = in.at->head.same_as;
         if (view == base) return std::vector<std::int8_t>(static_cast<std::size_t>(b_.rank));
@@ -132,7 +132,7 @@ private:
         }
     }
 
-    // Where a lane is.
+    // The place of a lane.
 
     void find_place() {
         source_writer& out = b_.code;
@@ -159,7 +159,7 @@ private:
                  ");");
         out.line("const int rows = int(min(", number, '(', b_.count(rows, "rows_each"), "), ", extent(down_axis_),
                  " - row));");
-        // Of the array that is stepped, the element at the result's first.
+        // The element of the stepped array at the result's first element.
         const std::vector<std::int8_t> own = steps_beyond(first());
         const auto to_result = [&](int axis) {
             const auto a = static_cast<std::size_t>(axis);
@@ -198,7 +198,7 @@ private:
 
     // Rows.
 
-    /// A row that many below the warp's first, where some view reads it.
+    /// Loads a row that many rows below the warp's first, where some view reads it.
     void declare_load() {
         source_writer& out = b_.code;
         const array_argument& in = first();
@@ -251,7 +251,7 @@ private:
         out.line("load(arriving[", ahead - 1, "], j + ", ahead, ");");
     }
 
-    /// Into the ring of step s, with the columns beside it.
+    /// Moves a row into the ring of step s, with the columns beside it.
     void move_up() {
         source_writer& out = b_.code;
         const std::string ring = rows_name() + "[s]", last = ring + '[' + std::to_string(span() - 1) + ']';
@@ -280,7 +280,7 @@ private:
 
     // Elements.
 
-    /// Puts into `next` the row that step s makes of its ring.
+    /// Writes into `next` the row that step s computes from its ring.
     void step() {
         source_writer& out = b_.code;
         const std::string number = b_.signed_index();
@@ -303,7 +303,7 @@ private:
         out.close();
     }
 
-    /// A value that the compiler knows nothing about: else a product might join with the next step's addition.
+    /// A value opaque to the compiler: else a product might be contracted with the next step's addition.
     std::string as_stored(const std::string& value) {
         const dtype t = output().at->head.type;
         if (b_.key.header.math == math_mode::strict || (t != dtype::f4 && t != dtype::f8)) return value;
@@ -314,7 +314,7 @@ private:
         return "as_stored(" + value + ')';
     }
 
-    /// Elements of the other arrays at the result's, in its nearest row and column where there is none.
+    /// Elements of the other arrays at the result's places; outside, those of the nearest row and column.
     void read_others() {
         source_writer& out = b_.code;
         const std::string number = b_.signed_index();
@@ -379,7 +379,7 @@ private:
     const int inner_, steps_;
     int down_axis_ = 0;
     std::vector<stepped_view> views_;
-    int above_ = 0, below_ = 0, left_ = 0, right_ = 0;  // how far a step reads
+    int above_ = 0, below_ = 0, left_ = 0, right_ = 0;  // the reach of a step
     int each_ = 1;                                      // columns of a lane
     int before_ = 0, behind_ = 0, valid_ = 0;  // columns of a strip that are computed for others, and for itself
     std::uint32_t unrolled_ = 1;

@@ -1,4 +1,4 @@
-// Several steps of a stencil in one kernel, where a key says so (iteration): the array is read once and written once.
+// Several steps of a stencil in one kernel, where the key has an iteration: the array is read once and written once.
 #pragma once
 
 #include "codegen/cuda/kernel.hpp"

@@ -1,7 +1,7 @@
 // The map kernel for CUDA where operands lie in memory along different axes, as in x + transpose(y). A block has a
-// square of the inner axis and of that along which the transposed operands are contiguous (`side`). Those it reads with
-// its threads side by side along `side`, into shared memory; everything else, and the results, side by side along the
-// inner axis. A row of a tile is an odd number of words longer than a square's: its columns lie in different banks.
+// square of the inner axis and of that along which the transposed operands are contiguous (`side`). It reads those into
+// shared memory with threads side by side along `side`; other accesses are side by side along the inner axis. A row of
+// a tile is an odd number of words longer than a square's, so its columns lie in different banks.
 #include <algorithm>
 
 #include "codegen/cuda/map/choice.hpp"
@@ -51,7 +51,7 @@ private:
         }
     }
 
-    /// The first element of the block's square, and which of its rows and columns are the thread's.
+    /// The first element of the block's square, and the thread's rows and columns in it.
     void find_square() {
         source_writer& out = b_.code;
         const std::string type = b_.linear();
@@ -80,8 +80,8 @@ private:
     }
     std::string row_of_element() const { return "row + e * " + std::to_string(threads / choice_.tile) + 'u'; }
 
-    /// Opens a loop over those elements of the thread that are in the array, along `axis`; `in_column`: whether its
-    /// column is.
+    /// Opens a loop over the thread's elements inside the array along `axis`; `in_column`: whether its column is
+    /// inside.
     void open_elements(int axis, const std::string& in_column) {
         b_.open_unrolled("e", choice_.each);
         place(row_of_element(), axis);
@@ -107,8 +107,8 @@ private:
         b_.code.line("const bool in_column = ", digit(inner_), " < ", extent(inner_), ";");
     }
 
-    /// What lies along the rows is on its way before the block waits for its tiles. What does not move along `side` is
-    /// read once for all of a thread's elements.
+    /// Operands along the rows are loaded before the block waits for its tiles. Operands that do not move along `side`
+    /// are read once for all of a thread's elements.
     void read_direct() {
         source_writer& out = b_.code;
         const auto has_elements = [&](const array_argument& in) {

@@ -1,4 +1,4 @@
-// See choice.hpp. Staged rows are read and written as the one run of memory that they are, so they come first.
+// See choice.hpp. Staged rows come first, as they are read and written as one run of memory.
 #include "codegen/cuda/row/choice.hpp"
 
 namespace ingot::codegen {

@@ -1,5 +1,5 @@
-// Which kernel computes a row program on CUDA: many short rows staged in shared memory, or rows held in registers. The
-// one choice says both whether a kernel holds the rows, which cutting asks, and how, from which the kernel is printed.
+// Chooses the kernel of a row program on CUDA: many short rows staged in shared memory, or rows held in registers. One
+// choice tells both whether a kernel holds the rows, for cutting, and how, for printing the kernel.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace ingot::codegen {
 
 using row_choice = std::variant<staged_rows, register_rows>;
 
-/// Nothing where no kernel holds the rows.
+/// Empty where no kernel holds the rows.
 std::optional<row_choice> choose_row(const key& k, const graph& g, const row_program& r);
 
 void emit_row_cuda(const key& k, const graph& g, const row_program& r, const row_choice& choice, plan& p);

@@ -48,7 +48,7 @@ void row_elements::write_position() {
         row_of_block = "threadIdx.x";
     }
     if (shares_block()) {
-        // Threads without a row help with the last one and keep what they find to themselves.
+        // Threads without a row work on the last one and store nothing.
         out.line("const ", b_.linear(), " mine = ", group(), " * ",
                  choice_.is_fitted() ? "side" : of(choice_.rows_per_block), " + ", row_of_block, ";");
         out.line("const ", b_.linear(), " row = mine < ", rows(), " ? mine : ", rows(), " - 1;");
@@ -77,7 +77,7 @@ void row_elements::write_column_position() {
         out.line("const ", u4(), " down = ", narrow("quotient(threadIdx.x, " + by_side + ')'),
                  ", column = threadIdx.x - down * side;");
     }
-    // Threads that are left over do what the first ones do a chunk later; what they find is not used.
+    // Threads left over work as the first ones do a chunk later; their results are not used.
     const std::string blocks = of(choice_.cluster);
     out.line("const ", u4(), " lane = ", choice_.cluster > 1 ? "blockIdx.x % " + blocks + " * height + down" : "down",
              ", lanes = ", choice_.cluster > 1 ? blocks + " * height" : "height", ";");
@@ -143,7 +143,7 @@ void row_elements::close_inside() {
 std::string row_elements::is_present() {
     if (choice_.min_chunks >= choice_.chunks) return "";
     const std::string end = length(), beside = std::to_string(choice_.each - 1);
-    // A shifted row may be shorter than the vector in whose midst it lies.
+    // A shifted row may be shorter than the vector within which it lies.
     const std::string test = choice_.shifted ? "at + " + beside + " < " + end + " + " + beside : "at < " + end;
     if (choice_.begins_before()) return known_or(test);
     return choice_.min_chunks == 0 ? test : "u < " + std::to_string(choice_.min_chunks) + " || " + test;
@@ -237,7 +237,7 @@ void row_elements::load_streams() {
     if (vectors.empty() && singles.empty()) return;
     if (!vectors.empty() && choice_.reads_around) {
         const std::string beside = std::to_string(choice_.each - 1);
-        const std::string all = length(), many = rows();  // one after the other: each may become an argument
+        const std::string all = length(), many = rows();  // separate statements: each call may add an argument
         out.line("const ", u4(), " slack = row > 0 && row + 1 < ", many, " ? ", beside, " : 0, reach = ", all, " - ",
                  beside, " + 2 * slack;");
     }
@@ -352,7 +352,7 @@ void row_elements::load_chunk(const std::vector<const array_argument*>& leaves) 
         b_.code.close();
     }
     if (singles.empty()) return;
-    const bool bare = choice_.each == 1;  // the digits are found once more where results are stored
+    const bool bare = choice_.each == 1;  // the digits are computed again where results are stored
     if (bare) b_.code.open();
     load_elements(singles, "");
     if (bare) b_.code.close();

@@ -1,7 +1,7 @@
-// The text of which elements of a row a lane has in its registers, and of how they come there, as the choice
-// (cuda/row/register_rows.hpp) has it. Rows that begin anywhere are held from the last aligned place before them, so
-// that all but their ends are accessed by vectors. A lane's loads are all under way before it waits for one of them:
-// tests of single elements, and branches, stand behind them.
+// The text of which elements of a row a lane has in registers and how they are loaded, by the choice
+// (cuda/row/register_rows.hpp). Rows that begin anywhere are held from the last aligned place before them, so that all
+// but their ends are accessed by vectors. A lane's loads are all in flight before it waits for one of them: tests of
+// single elements, and branches, stand behind them.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,12 @@ protected:
     std::uint64_t all_axes() const { return r_.kept_bits() | r_.row_bits(); }
     bool along_row(node_id n) const { return (b_.graph.nodes[n].axes & r_.row_bits()) != 0; }
     bool along_row(const array_argument& out) const { return b_.moves_along(out, r_.row_bits()); }
-    /// Whether it is held from the beginning.
+    /// Whether an array is held from the beginning.
     bool is_stream(const array_argument& leaf) const { return std::ranges::count(choice_.streams, leaf.node) != 0; }
     bool is_deferred(const array_argument& leaf) const {
         return std::ranges::count(choice_.deferred_loads, leaf.node, &register_rows::shared_value::node) != 0;
     }
-    /// Accessed by vectors, where these are whole.
+    /// Whether an array is accessed by vectors, where these are whole.
     bool packed(const array_argument& at) const { return choice_.each > 1 && is_packed(*at.at, b_.graph, r_); }
     std::string u4() { return b_.needs.type(dtype::u4); }
     std::string length() { return b_.count(points_of(r_.row_bits()), "length"); }
@@ -38,82 +38,82 @@ protected:
     std::string of_chunk() const { return choice_.each > 1 ? '[' + std::to_string(choice_.each) + ']' : ""; }
     std::string of_element() const { return choice_.each > 1 ? "[e]" : ""; }
 
-    // Where a thread is.
+    // The place of a thread.
 
     void write_position();
-    /// Where threads lie beside each other as their rows do.
+    /// The place where threads lie beside each other as their rows do.
     void write_column_position();
     /// The number of a block, or of a cluster.
     std::string group() {
         return (b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x") +
                (choice_.cluster > 1 ? " / " + of(choice_.cluster) : "");
     }
-    /// How many rows a block has: as many as leave no lane too much.
+    /// The number of a block's rows: as many as leave no lane more chunks than it holds.
     formula fitted_rows() const;
-    /// Where a row begins behind an aligned place: by so many elements the lanes' chunks are moved. Arrays beside the
-    /// first whose rows do not begin alike are accessed element by element.
+    /// The number of elements by which a row begins behind an aligned place: the lanes' chunks are moved by it. Arrays
+    /// other than the first whose rows begin otherwise are accessed element by element.
     void write_shift();
 
     // A lane's elements.
 
     std::string lanes() const { return choice_.has_columns() ? "lanes" : of(choice_.lanes); }
     void open_chunks();
-    /// The place in the row of a vector, which in a shifted row may begin before it.
+    /// The place in the row of a vector, which may begin before a shifted row.
     std::string place();
     std::string position() const { return choice_.each > 1 ? "at + e" : "at"; }
-    /// Holds for the chunks that every row of this length class has whole, and else where `test` does.
+    /// The condition `test`, except for chunks that every row of this length class has whole.
     std::string known_or(const std::string& test) const;
     std::string is_whole();
-    /// Of a chunk that is there.
+    /// Whether an element of a present chunk lies in the row.
     std::string is_inside() { return choice_.each == 1 ? "" : known_or(position() + " < " + length()); }
     void open_inside();
     void close_inside();
-    /// Whether a lane has elements in a chunk; nothing where every lane has.
+    /// The condition that a lane has elements in a chunk; empty where every lane has.
     std::string is_present();
     void leave_absent();
     /// One element of a leaf, at the digits in scope.
     std::string one(const array_argument& leaf, std::uint64_t axes);
-    /// What is accessed by vectors, leaves first.
+    /// The arrays accessed by vectors, leaves first.
     std::vector<const array_argument*> packed_places() const;
     const array_argument* leader() const;
-    /// Arrays whose chunks are vectors under the same condition: those that begin as the leader does, each other.
+    /// Arrays whose chunks are vectors under one condition: those that begin as the leader does, and each other alone.
     std::vector<std::vector<const array_argument*>> by_fit(const std::vector<const array_argument*>& places) const;
     std::string fits(const array_argument& at) const {
         return choice_.shifted && at.name != leader_ ? at.name + "_fits && " : "";
     }
-    /// Loads of one chunk into `name + suffix`, element by element. Beside the row's elements stand others of it, so
-    /// that nothing is computed from what is not there.
+    /// Loads one chunk into `name + suffix`, element by element. Places outside the row get other elements of it, so
+    /// that nothing is computed from undefined values.
     void load_elements(const std::vector<const array_argument*>& leaves, const std::string& suffix,
                        bool streamed = false);
     static bool is_array_of_words(const array_argument& leaf);
-    /// Whether an element is loaded by an instruction that the compiler leaves where it is, before all uses.
+    /// Whether an element is loaded by an instruction that the compiler keeps in place, before all uses.
     bool is_streamed(const array_argument& leaf) const;
     std::string streamed_element(const array_argument& leaf);
     /// Opens the loads of a chunk by vectors.
     void open_vectors(const std::vector<const array_argument*>& leaves, const std::string& suffix,
                       const std::string& test);
-    /// Whether an array's chunk is accessed as a vector.
+    /// The condition that an array's chunk is accessed as a vector.
     std::string is_vector(const array_argument& at) { return and_fits(at, is_whole()); }
     std::string and_fits(const array_argument& at, const std::string& test) const;
-    /// Whether the chunk of an array of rows is loaded as a vector.
+    /// The condition that the chunk of an array of rows is loaded as a vector.
     std::string is_loaded(const array_argument& at);
-    /// All vectors are under way before anything waits for one, so what ends a row in the midst of a chunk comes later.
+    /// All vectors are in flight before anything waits for one, so the end of a row within a chunk is handled later.
     void load_streams();
-    /// Few single elements are under way at once too; of many each is tested for being there after the one before it,
-    /// which takes fewer registers.
+    /// A few single elements are in flight together too; many are loaded and tested one after the other, which takes
+    /// fewer registers.
     void load_singles(const std::vector<const array_argument*>& leaves);
-    /// Random leaves by whole groups: one call of the generator for each, beyond the row's end too.
+    /// Draws random leaves by whole groups: one call of the generator for each, beyond the row's end too.
     void draw_groups(const std::vector<const array_argument*>& leaves);
-    /// Holds where a lane has elements in a chunk that is not loaded as a vector.
+    /// The condition that a lane has elements in a chunk that is not loaded as a vector.
     std::string may_be_ragged(const std::vector<const array_argument*>& vectors);
     void declare(dtype t, const std::string& name, bool vectors);
-    /// Loads of one chunk, by vectors where they are whole.
+    /// Loads one chunk, by vectors where these are whole.
     void load_chunk(const std::vector<const array_argument*>& leaves);
-    /// Deferred loads, on their way into shared memory, each thread to places of its own.
+    /// Starts the deferred loads into shared memory, where each thread has places of its own.
     void load_deferred();
     std::string deferred_chunk() const { return "_late[u * " + of(choice_.threads) + ']'; }
-    /// Leaves that are not held and these values need: all rows read them alike. Their elements, and those of deferred
-    /// loads, are named.
+    /// Leaves that these values need and that are not held: all rows read them alike. Names their elements, and those
+    /// of deferred loads.
     std::vector<const array_argument*> unheld(const std::vector<node_id>& values);
     void load_unheld(const std::vector<node_id>& values);
     void open_elements();
@@ -123,8 +123,8 @@ protected:
     const row_program& r_;
     const register_rows& choice_;
     const std::vector<array_argument> leaves_;  // arrays and random leaves
-    const std::string lane_, along_;            // this thread's lane; the element at which loops stand, "[u][e]"
-    const std::string leader_;                  // of shifted rows: the array that says where they begin
+    const std::string lane_, along_;            // this thread's lane; the text of the element in a loop, "[u][e]"
+    const std::string leader_;                  // for shifted rows: the array that decides where they begin
 };
 
 }  // namespace ingot::codegen

@@ -1,6 +1,6 @@
 // Slots in shared memory hold one value of each lane, or of each warp; every phase has slots of its own, so that none
-// waits for another's readers. Blocks of a cluster send what they found into each other's slots, and a barrier there
-// counts the bytes that came: no thread waits for a fence of all memory, nor for a block that has sent already.
+// waits for another's readers. Blocks of a cluster send their folds into each other's slots, and a barrier there counts
+// the bytes that arrive: no thread waits for a memory fence, nor for a block that has sent already.
 #include "codegen/cuda/row/exchange.hpp"
 
 #include <algorithm>
@@ -71,8 +71,8 @@ void row_exchange::along(std::vector<fold_writer>& folds) {
     }
 }
 
-/// Lanes of a row are in different warps and change places through shared memory: of a few rows a warp joins each, of
-/// many a thread. An odd pitch keeps the lanes of a row in different banks.
+/// Lanes of a row are in different warps and join through shared memory: a warp joins each of a few rows, a thread each
+/// of many. An odd pitch keeps the lanes of a row in different banks.
 void row_exchange::across(std::vector<fold_writer>& folds) {
     source_writer& out = b_.code;
     const std::string type = b_.needs.type(dtype::u4);
@@ -108,8 +108,8 @@ void row_exchange::across(std::vector<fold_writer>& folds) {
     }
 }
 
-/// What a block has found of row r goes to all of the row's lanes. Each thread of a row gives it to one block of the
-/// cluster, or a thread its row's to one block after the other.
+/// Gives the block's fold of row r to all of the row's lanes: each thread of a row sends it to one block of the
+/// cluster, or one thread sends its row's to one block after the other.
 void row_exchange::give_out(std::vector<fold_writer>& folds) {
     source_writer& out = b_.code;
     const bool sends = choice_.cluster > 1, through_slots = sends && choice_.is_run();
@@ -132,7 +132,7 @@ void row_exchange::give_out(std::vector<fold_writer>& folds) {
     }
     out.close();
     if (!through_slots) return;
-    // A warp that sent what it has of several rows would need more registers than their elements leave.
+    // A warp that sent the folds of several rows would need more registers than their elements leave.
     out.line("__syncthreads();");
     for (fold_writer& f : folds) out.line(f.name(), " = ", f.whole(), "[column];");
     out.open("for (", b_.needs.type(dtype::u4), " block = down; down < height && block < ", choice_.cluster,
@@ -141,7 +141,7 @@ void row_exchange::give_out(std::vector<fold_writer>& folds) {
     out.close();
 }
 
-/// What a thread has found goes to a slot of a block of the cluster.
+/// Stores a thread's fold in a slot of a block of the cluster.
 void row_exchange::put(const fold_writer& f, const std::string& slot, const std::string& block) {
     if (!is_sent())
         b_.code.line("*", in_block(), "(&", slot, ", ", block, ") = ", f.name(), ";");
@@ -149,7 +149,7 @@ void row_exchange::put(const fold_writer& f, const std::string& slot, const std:
         b_.code.line(send(), "(&", slot, ", ", f.name(), ", &arrived[", phase_ - 1, "], ", block, ");");
 }
 
-/// Until all blocks have put theirs here.
+/// Waits until all blocks have stored their folds here.
 void row_exchange::await() {
     if (is_sent()) {
         b_.code.line(wait_for(), "(&arrived[", phase_ - 1, "]);");

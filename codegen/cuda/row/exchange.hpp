@@ -1,5 +1,5 @@
-// How the lanes of a row join what each of them has folded, so that every one gets the row's results: in a warp by
-// shuffles, in a block through shared memory, in a cluster by sending to all its blocks.
+// How the lanes of a row join their folds, so that every lane gets the row's results: in a warp by shuffles, in a block
+// through shared memory, in a cluster by sending to all its blocks.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ class row_exchange {
 public:
     row_exchange(cuda_kernel& b, const register_rows& choice) : b_(b), choice_(choice) {}
 
-    /// Before anything is loaded, and before the first exchange: blocks of a cluster see that all of them run.
+    /// Called before any load, and before the first exchange: blocks of a cluster make sure that all of them run.
     void begin(std::vector<std::vector<fold_writer>>& phases);
     void meet();
-    /// Each fold's variable, from what a lane has to what its row has.
+    /// Turns each fold's variable from a lane's fold into its row's.
     void write(std::vector<fold_writer>& folds);
 
 private:
     void along(std::vector<fold_writer>& folds);
     void across(std::vector<fold_writer>& folds);
     void give_out(std::vector<fold_writer>& folds);
-    /// Whether the blocks of a cluster send what this phase has found.
+    /// Whether the blocks of a cluster send the folds of this phase.
     bool is_sent() const { return choice_.sends_words[phase_ - 1]; }
     void put(const fold_writer& f, const std::string& slot, const std::string& block);
     void await();

@@ -1,8 +1,7 @@
 // Row programs for CUDA where neighbouring threads have neighbouring rows, or share a run of memory, or where registers
 // alone do not hold a row: a lane's chunks are single elements, far from each other. They are computed by groups, side
-// by side, so that few branches stand between them: one for a group of which a row may lack some. Chunks beyond the
-// registers' lie in shared memory, where each thread has places of its own: they need no barrier, and their number is
-// known at run time.
+// by side, so that few branches stand between them: one for a group of which a row may lack some. Further chunks lie in
+// shared memory, where each thread has places of its own: they need no barrier, and their number is known at run time.
 #include <algorithm>
 
 #include "codegen/cuda/kernel.hpp"
@@ -80,8 +79,8 @@ private:
         for (const node_id n : kept) b_.body.name(n, kept_name(n) + "[u]");
     }
 
-    /// All elements are written by quick bodies, without a branch. Where one was rare the thread writes all of its own
-    /// once more, in a loop: full bodies between the others' would be fetched for nothing.
+    /// Writes all elements by quick bodies, without a branch. Where one was rare the thread writes all of its elements
+    /// again, in a loop: full bodies between the quick ones would be fetched in vain.
     void write_along(const std::vector<const array_argument*>& outputs, const std::vector<node_id>& values) override {
         source_writer& out = b_.code;
         const bool quick = has_quick_bodies(values);
@@ -150,7 +149,7 @@ private:
         out.close();
         b_.body.leave(outside);
     }
-    /// What a lane holds of each element that these values are computed from.
+    /// The nodes held for each element from which these values are computed.
     std::vector<node_id> held_for(const std::vector<node_id>& values) const {
         const std::vector<bool> wanted = b_.body.wanted_by(values);
         std::vector<node_id> held;
@@ -163,7 +162,7 @@ private:
 
     // A group of chunks.
 
-    /// Writes what is done with a group: where it has all chunks, and where each is tested.
+    /// Writes the work of a group twice: where it has all chunks, and where each is tested.
     template <class Write>
     void for_groups(Write write) {
         source_writer& out = b_.code;
@@ -195,9 +194,9 @@ private:
         b_.code.line("const ", u4(), " at = ", chunk, " * ", lanes(), " + ", lane_, ";");
     }
 
-    // Statements of an element, `at` being its place in the row and `index` that in the arrays of its group.
+    // Statements of an element; `at` is its place in the row, `index` its place in the arrays of its group.
 
-    /// What is not held and these values need, where the element is present.
+    /// Loads the leaves that these values need and that are not held, where the element is present.
     void load_unheld_element(const std::vector<node_id>& values, const std::string& present) {
         source_writer& out = b_.code;
         const std::vector<const array_argument*> leaves = unheld(values);
@@ -222,7 +221,7 @@ private:
             b_.code.line(value(i), index, " = ", folds[i].element(b_.body.value(folds[i].value(), b_.code), "at"), ";");
     }
 
-    // Chunks in shared memory, each thread's own: chunk v of those lies v blocks of threads behind the first.
+    // Chunks in shared memory, each thread's own: its chunk v lies v blocks of threads behind the first.
 
     std::string name_of(node_id n) const {
         const auto leaf = std::ranges::find_if(leaves_, [n](const array_argument& l) { return l.node == n; });
@@ -256,7 +255,7 @@ private:
         }
         out.line("++more;");
         out.close();
-        // A group's other places are read too, and what is computed from them is left out.
+        // A group's other places are read too; the values computed from them are dropped.
         out.margin("#pragma unroll 1");
         out.open("for (", u4(), " v = more; v % ", choice_.shared_chunks_at_once, " != 0; ++v)");
         for (const array_argument* leaf : streams)
@@ -267,7 +266,7 @@ private:
         b_.open_unrolled("e", choice_.shared_chunks_at_once);
         write_at("(v + e + " + of(choice_.chunks) + ')');
     }
-    /// Opens the loop over groups there, and reads what these values need of one.
+    /// Opens the loop over groups there, and reads the operands of these values for one group.
     void open_shared_groups(const std::vector<node_id>& values) {
         source_writer& out = b_.code;
         const std::uint32_t n = choice_.shared_chunks_at_once;

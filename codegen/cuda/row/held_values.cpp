@@ -1,4 +1,4 @@
-// A walk over what each phase computes along the row.
+// Walks over the nodes that each phase computes along the row.
 #include "codegen/cuda/row/held_values.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace detail;
 namespace {
 
 constexpr std::uint32_t cost_worth_keeping = 6;
-constexpr std::uint32_t cost_of_prefix = 3, cost_of_costly_prefix = 30;  // so often a scan joins an element
+constexpr std::uint32_t cost_of_prefix = 3, cost_of_costly_prefix = 30;  // joins of an element in a scan
 
 bool contains(const std::vector<node_id>& nodes, node_id n) { return std::ranges::find(nodes, n) != nodes.end(); }
 
@@ -45,7 +45,7 @@ held_values::held_values(const graph& g, const row_program& r)
     }
 }
 
-/// A value that a later phase than its first wants is kept where computing it again costs much.
+/// A value that a later phase than its first needs is kept where computing it again costs much.
 void held_values::keep(node_id i, std::size_t phase) {
     if (!along_row(i) || first_[i] >= phase || is_kept(i)) return;
     if (graph_.nodes[i].kind != node_kind::operand && cost_of(graph_, {i}) >= cost_worth_keeping) kept_.push_back(i);

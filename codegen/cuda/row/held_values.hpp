@@ -1,5 +1,5 @@
-// What the threads of a row program hold of an element from one phase to a later one: arrays, values that cost much,
-// prefixes, and arrays that may wait in shared memory until a later phase reads them.
+// The values of an element that the threads of a row program hold from one phase to a later one: arrays, costly values,
+// prefixes; and arrays that may wait in shared memory until a later phase reads them.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@ public:
     held_values(const graph& g, const row_program& r);
 
     const std::vector<node_id>& kept() const { return kept_; }
-    /// What is held from the beginning: operands that move along the row, but those that all rows read alike, which are
-    /// loaded where they are used, and deferred ones.
+    /// The values held from the beginning: operands that move along the row, except deferred ones and those that all
+    /// rows read alike, which are loaded where they are used.
     std::vector<node_id> streams() const;
-    /// Of an element, over all phases.
+    /// Operations of an element, over all phases.
     std::uint32_t cost() const { return cost_; }
-    /// Bytes of an element that are held where most are.
+    /// Bytes held of an element, in the phase that holds the most.
     std::uint32_t bytes() const;
 
-    /// Arrays of words that one phase reads alone, and not the first, are not held but deferred. False where there are
+    /// Defers arrays of words that one phase alone reads, and not the first: they are not held. False where there are
     /// none.
     bool defer_loads(const key& k);
     bool defers_loads() const { return !deferred_.empty(); }
 
-    /// Where what is held of a shared chunk lies: what a phase keeps takes the place of what no later one reads.
+    /// Places the held values of a shared chunk: a value that a phase keeps replaces one that no later phase reads.
     void place_shared(register_rows& s) const;
     void place_deferred(register_rows& s) const;
 

@@ -1,5 +1,5 @@
-// The shapes are those that measured best: few blocks' worth of threads wait for each other as long as a row leaves
-// them registers for several blocks a multiprocessor, and only then do more threads, or blocks, share a row.
+// The shapes are those that measured best: small blocks overlap best as long as a row leaves them registers for several
+// blocks a multiprocessor, and only then do more threads, or blocks, share a row.
 #include "codegen/cuda/row/layouts.hpp"
 
 #include <algorithm>
@@ -19,16 +19,16 @@ constexpr std::uint32_t group_of_chunks = 4;
 constexpr std::uint32_t pieces(std::uint32_t n, std::uint32_t size) { return (n + size - 1) / size; }
 constexpr std::uint32_t whole(std::uint32_t n, std::uint32_t size) { return n / size * size; }
 
-/// Of `all` chunks those that registers do not hold.
+/// Puts into shared memory the chunks, of `all`, that registers do not hold.
 void share_chunks(register_rows& s, std::uint32_t all, std::uint32_t in_registers) {
     const std::uint32_t once = s.shared_chunks_at_once;
     s.shared_chunks = all <= in_registers ? 0 : pieces(all - in_registers, once) * once;
 }
 
-/// What follows from the lengths of the rows, of which a lane has at most `in_registers` chunks there.
+/// Sets the members that follow from the rows' lengths; registers hold at most `in_registers` chunks of a lane.
 void fit(register_rows& s, std::uint32_t in_registers, std::uint32_t shortest, std::uint32_t longest) {
     s.max_chunks = s.chunks;
-    // As the formula of row_elements::fitted_rows has it.
+    // The same formula as row_elements::fitted_rows.
     const auto width = [&](std::uint32_t n) {
         const std::uint32_t most = std::max(1u, s.threads / pieces(n, s.cluster * s.max_chunks));
         return most < s.column_multiple ? std::bit_floor(most) : whole(most, s.column_multiple);
@@ -47,7 +47,7 @@ void fit(register_rows& s, std::uint32_t in_registers, std::uint32_t shortest, s
     s.min_chunks = std::min(s.min_chunks, in_registers);
 }
 
-/// Short rows have a lane each, and a thread some of them.
+/// Gives short rows a lane each, and a thread several of them.
 void take_rows_together(register_rows& s, std::uint32_t bytes) {
     constexpr std::uint32_t shortest = 4, bytes_under_way = 64;
     if (s.chunks <= shortest) s.rows_per_thread = std::max(1u, bytes_under_way / (s.chunks * bytes));
@@ -63,15 +63,15 @@ std::uint32_t largest_cluster_of(std::uint32_t architecture) {
     return has_large_clusters(architecture) ? large_cluster : portable_cluster;
 }
 
-/// Threads along memory: a few lanes of a warp, a block, a cluster; each has at most so many elements. Three small
-/// blocks a multiprocessor whose threads have many elements overlap better than two large ones, a block of two warps
-/// better than one of eight.
+/// Threads along memory: a few lanes of a warp, a block, a cluster, with at most `most_bytes` each. Three small blocks
+/// a multiprocessor whose threads have many elements overlap better than two large ones, a block of two warps better
+/// than one of eight.
 bool share_along(register_rows& s, const row_limits& of, bool writes_rows) {
     struct shape {
         std::uint32_t lanes, cluster, most_bytes, resident_blocks;
     };
-    // Rows that begin anywhere are mostly not so long as their class allows: of few lanes fewer are idle. Where nothing
-    // is written along rows instructions are what counts, and few lanes have fewer of them for each element.
+    // Rows that begin anywhere are mostly shorter than their class allows, and with few lanes fewer are idle. Where
+    // nothing is written along rows instructions are the limit, and few lanes have fewer for each element.
     static constexpr shape few_lanes[] = {{1, 1, 32, 1}, {2, 1, 32, 1}, {4, 1, 128, 1}, {8, 1, 96, 1}, {16, 1, 128, 1}};
     static constexpr shape many_lanes[] = {{1, 1, 16, 1}, {2, 1, 16, 1},  {4, 1, 16, 1},
                                            {8, 1, 16, 1}, {16, 1, 16, 1}, {16, 1, 48, 1}};
@@ -81,7 +81,7 @@ bool share_along(register_rows& s, const row_limits& of, bool writes_rows) {
                                             {512, 1, 128, 2},   {1024, 4, 192, 3},  {1024, 1, 128, 1},
                                             {2048, 4, 128, 2},  {2048, 8, 192, 3},  {4096, 8, 128, 2},
                                             {4096, 16, 192, 3}, {8192, 16, 128, 2}, {8192, 8, 128, 1}};
-    constexpr std::uint32_t shortest_class = 32;  // shorter ones are as long as the key tells, to a power of two
+    constexpr std::uint32_t shortest_class = 32;  // shorter rows have a length known to a power of two
     const std::uint32_t sector = s.sector;
     const auto take = [&](const shape& c) {
         const bool at_once = of.capacity < shortest_class && of.capacity <= c.lanes * s.each;
@@ -97,8 +97,8 @@ bool share_along(register_rows& s, const row_limits& of, bool writes_rows) {
         return s.elements() <= of.elements;
     };
     const bool few = s.shifted || (!writes_rows && s.each > 1);
-    // Half of a large block may have nothing to do. It is quicker all the same where rows of one word an element are
-    // written that give most of it something, unless a word holds two elements and a thread would read one vector.
+    // Half of a large block may be idle. It is still quicker where rows of one word an element are written that occupy
+    // most of it, unless a word holds two elements and a thread would read one vector.
     constexpr std::uint32_t most_of_small_block = 12 * 1024, vector_of_words = 4;
     const bool small = s.shifted || !writes_rows || of.bytes > 4 || s.each > vector_of_words ||
                        of.capacity * of.bytes <= most_of_small_block;
@@ -107,14 +107,14 @@ bool share_along(register_rows& s, const row_limits& of, bool writes_rows) {
            (!s.shifted && take(large_block)) || std::ranges::any_of(long_shapes, take);
 }
 
-/// Rows along memory that are more than the registers of eight blocks: a large cluster has in shared memory what its
-/// registers do not hold, element by element.
+/// Rows along memory that exceed the registers of eight blocks: a large cluster holds the rest in shared memory,
+/// element by element.
 bool share_with_memory(register_rows& s, const row_limits& of) {
     struct shape {
         std::uint32_t threads, most_bytes, resident_blocks, most_shared_bytes;
     };
-    // Of two blocks a multiprocessor one computes while the other one reads. Doubles are as quick by one where much of
-    // them would lie in shared memory.
+    // With two blocks a multiprocessor one computes while the other reads. For doubles one block is as quick where much
+    // of them would lie in shared memory.
     static constexpr shape shapes[] = {{512, 128, 2, 128}};
     static constexpr shape shapes_of_doubles[] = {{512, 128, 2, 64}, {1024, 128, 1, 0}};
     constexpr std::uint32_t most_in_registers = 1u << 20;  // bytes
@@ -132,10 +132,10 @@ bool share_with_memory(register_rows& s, const row_limits& of) {
     return std::ranges::any_of(of.bytes > 4 ? std::span<const shape>(shapes_of_doubles) : shapes, take);
 }
 
-/// Threads across memory: neighbours have neighbouring rows. A row is shared where it would leave a lane too much, and
-/// by more blocks where few rows beside each other would be read in small pieces, which costs more where they begin
-/// anywhere. Pieces are sectors where rows begin at vectors, and elsewhere some of the 64 bytes or 128 that memory is
-/// read by, or of 32 where there would be two at most.
+/// Threads across memory: neighbours have neighbouring rows. Lanes share a row that is too much for one, and more
+/// blocks share it where few rows beside each other would be read in small pieces, which costs more where they begin
+/// anywhere. Pieces are sectors where rows begin at vectors; elsewhere parts of the 64 or 128 bytes in which memory is
+/// read, or of 32 where there would be two at most.
 bool share_across(register_rows& s, const row_program& r, const row_limits& of, const rows_in_memory& at, bool defers) {
     struct shape {
         std::uint32_t longest, threads, most_bytes, resident_blocks, most_shared_bytes = 0;
@@ -147,9 +147,9 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
     static constexpr shape many_blocks[] = {{far_longer, 256, 128, 4, 96}};  // small ones overlap best
     static constexpr shape shapes_of_doubles[] = {
         {8, 256, 64, 1}, {32, 256, 128, 4}, {128, 512, 96, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
-    // Rows that want sixteen blocks, or of which few lie beside each other, are as quick read twice, and quicker where
-    // they begin anywhere or amid a sector, are doubles, or have deferred loads beside what is held. All that caches
-    // have are quicker read once.
+    // Reading twice is as quick for rows that need sixteen blocks or of which few lie beside each other, and quicker
+    // where these begin anywhere or within a sector, are doubles, or have deferred loads beside the held values. Rows
+    // that all lie in caches are quicker read once.
     constexpr std::uint32_t longest_of_many_blocks = 12288;
     const bool doubles = of.bytes > 4;
     const bool spread =
@@ -192,8 +192,8 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
     return true;
 }
 
-/// A block, or a cluster, for the rows that lie side by side, so many columns. Four small blocks a multiprocessor are
-/// quickest where few blocks share a run, then three whose threads hold more.
+/// A block, or a cluster, for `columns` rows that lie side by side. Four small blocks a multiprocessor are quickest
+/// where few blocks share a run, then three whose threads hold more.
 bool share_runs(register_rows& s, const row_limits& of, std::uint32_t columns, bool reads_words) {
     struct shape {
         std::uint32_t threads, fewest_blocks, most_blocks, most_bytes, resident_blocks, most_shared_bytes;

@@ -1,5 +1,5 @@
 // How threads share the rows that registers hold (register_rows.hpp): each function is one layout, takes the first of
-// its measured shapes that holds the longest row of the class, and says whether there is one.
+// its measured shapes that holds the longest row of the class, and returns whether there is one.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace ingot::codegen {
 
-/// What has to be held, and by what.
+/// The rows to hold, and the limits of the hardware.
 struct row_limits {
     std::uint32_t capacity;  // elements of the longest row
-    std::uint32_t bytes;     // held of an element, at least a word
-    std::uint32_t elements;  // that the statements of one thread may hold
+    std::uint32_t bytes;     // held of an element; at least a word
+    std::uint32_t elements;  // of one thread, at most, by the size of its statements
     std::uint32_t architecture;
     std::uint32_t largest_cluster;
 };
@@ -21,13 +21,13 @@ struct row_limits {
 struct rows_in_memory {
     std::uint32_t widest = 1;  // item, in bytes
     bool aligned = true;       // to vectors
-    bool few = false;          // nothing else lies side by side: caches have all of them
-    bool sectors = false;      // long columns of words; what lies side by side is whole sectors
+    bool few = false;          // nothing else lies side by side: caches hold all of them
+    bool sectors = false;      // long columns of words, of which whole sectors lie side by side
 };
 
-/// Blocks of a cluster; more than are portable where the GPUs of an architecture are known to have room for them.
+/// Blocks of a cluster; more than the portable number where an architecture's GPUs are known to have room for them.
 std::uint32_t largest_cluster_of(std::uint32_t architecture);
-/// Whether that is more than any GPU has room for.
+/// Whether an architecture has clusters larger than the portable number.
 bool has_large_clusters(std::uint32_t architecture);
 
 bool share_along(register_rows& s, const row_limits& of, bool writes_rows);

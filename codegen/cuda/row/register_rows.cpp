@@ -1,4 +1,4 @@
-// See register_rows.hpp. How rows lie in memory says which layouts there are; the first that holds them is taken.
+// See register_rows.hpp. The layouts to try follow from how rows lie in memory; the first that holds them is taken.
 #include "codegen/cuda/row/register_rows.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using layout = register_rows::layout;
 
-/// Operations of all of a thread's elements: what the compiler digests in a second.
+/// Operations of all of a thread's elements, which the compiler handles in a second.
 constexpr std::uint32_t row_budget = 4 * statement_budget;
 
 stride_class along(const operand_class& at, const graph& g, int loop) {
@@ -26,7 +26,7 @@ stride_class along(const operand_class& at, const graph& g, int loop) {
     return stride_class::broadcast;
 }
 
-/// What moves along the rows.
+/// The operands and outputs that move along the rows.
 std::vector<const operand_class*> streams(const key& k, const graph& g, const row_program& r) {
     std::vector<const operand_class*> found;
     for (const node& n : g.nodes)
@@ -36,7 +36,7 @@ std::vector<const operand_class*> streams(const key& k, const graph& g, const ro
     return found;
 }
 
-/// Whether what moves along the rows are arrays of words that a thread can copy into shared memory.
+/// Whether the operands along the rows are arrays of words that a thread can copy into shared memory.
 bool reads_words(const key& k, const graph& g, const row_program& r) {
     return std::ranges::all_of(g.nodes, [&](const node& n) {
         if (n.kind != node_kind::operand || (n.axes & r.row_bits()) == 0) return true;
@@ -65,8 +65,8 @@ rows_in_memory rows_across_memory(const key& k, const graph& g, const row_progra
     return at;
 }
 
-/// Elements of 16 bytes of the widest array; rows that begin anywhere are shifted: held from a sector of 32 bytes
-/// before them, a part of which costs as much, but of doubles, of which a thread has few, from a vector.
+/// A chunk is 16 bytes of the widest array. Rows that begin anywhere are shifted: held from the last sector of 32 bytes
+/// before them, of which a part costs as much; doubles, of which a thread has few, from the last vector.
 void choose_vectors(register_rows& s, const key& k, const graph& g, const row_program& r) {
     std::uint32_t widest = 0;
     bool anywhere = false;
@@ -83,13 +83,13 @@ void choose_vectors(register_rows& s, const key& k, const graph& g, const row_pr
     s.sector = s.each > 2 ? 2 * s.each : s.each;
 }
 
-/// Whether the rows of a run, so many, have at least half as many elements as the smallest block of runs has places.
+/// Whether a run's rows have at least half as many elements as the smallest block of runs has places.
 bool fill_block(std::uint32_t columns, const row_program& r) {
     constexpr std::uint32_t places = 4 * 128;
     return 2 * columns * r.most() >= places;
 }
 
-/// The layout, with places in memory for what registers do not hold.
+/// Chooses the layout, with shared memory for elements that registers do not hold.
 bool choose_layout(register_rows& s, const key& k, const graph& g, const row_program& r, const row_limits& limits,
                    bool defers) {
     if (!r.kept.empty() && reduces_strided_axis(k, g, r.row_bits(), r.kept.back())) {
@@ -110,7 +110,7 @@ bool choose_layout(register_rows& s, const key& k, const graph& g, const row_pro
     return !s.scans && share_with_memory(s, limits);
 }
 
-/// Bytes of shared memory for what the lanes of rows beside each other have folded, or warps have of prefixes.
+/// Bytes of shared memory for the folds of lanes whose rows lie beside each other, or for the prefixes of warps.
 std::uint32_t exchanged_bytes(const register_rows& s, const graph& g, const row_program& r) {
     std::uint32_t bytes = 0;
     for (const std::vector<node_id>& phase : r.phases)
@@ -129,7 +129,7 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
     s.scans = !r.scans(g).empty();
     const row_limits limits{r.most(), std::max(4u, values.bytes()), row_budget / std::max(1u, values.cost()),
                             k.header.architecture, s.scans ? 1 : largest_cluster_of(k.header.architecture)};
-    if (limits.bytes > 4) s.shared_chunks_at_once /= 2;  // more would not fit registers beside what they hold
+    if (limits.bytes > 4) s.shared_chunks_at_once /= 2;  // more would not fit the registers beside the held values
     s.kept = values.kept();
     if (!choose_layout(s, k, g, r, limits, values.defers_loads()) ||
         s.rows_per_thread * s.elements() > limits.elements || exchanged_bytes(s, g, r) > most_exchanged)
@@ -144,8 +144,7 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
 }
 
 /// Whether rows along memory are quicker where registers hold less of them: blocks that share a row wait for each
-/// other, the longer the more they are, and those that a multiprocessor has many registers of have few under way while
-/// they write.
+/// other, longer the more there are, and blocks of many registers have few loads in flight while they write.
 bool gains_by_less(const register_rows& s, bool writes) {
     constexpr std::uint32_t long_row = 256;  // lanes
     return !s.is_across() && s.lanes >= long_row && (s.cluster > 1 || (s.resident_blocks > 1 && writes));
@@ -160,13 +159,13 @@ std::optional<register_rows> hold_or_defer(const key& k, const graph& g, const r
     return less ? less : all;
 }
 
-/// How a lane's elements are loaded, once it is known which these are.
+/// Chooses how a lane's elements are loaded, once these are known.
 void choose_loads(register_rows& s, const key& k, const graph& g, const row_program& r) {
     constexpr std::uint32_t few_chunks = 8;
     if (!s.is_fitted()) s.min_chunks = r.fewest() / (s.lanes * s.each);
     s.reads_around = s.each > 1 && r.kept.size() == 1 && r.length_class > 1;
     s.streams_elements = s.each == 1 && s.chunks <= few_chunks;
-    // A third of the clusters that run at once: soon enough for memory, and so few rows that the cache keeps them.
+    // A third of the clusters that run at once: early enough for memory, and few enough rows for the cache to keep.
     const auto packed = [&](node_id i) { return is_packed(k.operands[g.nodes[i].index], g, r); };
     if (s.cluster > 1 && !s.is_across() && !r.kept.empty() && std::ranges::any_of(s.streams, packed))
         s.prefetch_share = 3;

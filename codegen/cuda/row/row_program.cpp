@@ -1,9 +1,8 @@
-// Row programs for CUDA, in one kernel and one read: a row lies in the registers of its lanes, as the choice
-// (cuda/row/register_rows.hpp) has it, from its loads (cuda/row/elements.hpp) to its stores. Loops over a lane's
-// elements are unrolled, so arrays are registers; a chunk that lies behind the row's end is passed over, and elements
-// past the end are what the fold starts with. The prefixes of a scan take the place of what is scanned: within a chunk
-// one after the other, then joined in a tree with what lies before the chunk, among lanes and among warps. The key
-// alone decides it.
+// Row programs for CUDA, in one kernel and one read: a row lies in the registers of its lanes, by the choice
+// (cuda/row/register_rows.hpp), from its loads (cuda/row/elements.hpp) to its stores. Loops over a lane's elements are
+// unrolled, so arrays are registers; chunks behind the row's end are skipped, and elements past the end are the fold's
+// start. A scan's prefixes replace the scanned values: within a chunk one after the other, then joined in a tree with
+// the prefix ahead of the chunk, among lanes and among warps, in an order that the key alone decides.
 #include <algorithm>
 
 #include "codegen/cuda/join.hpp"
@@ -205,7 +204,7 @@ void cuda_rows::write_folds(std::size_t phase) {
             out.line(folds[i].part(), "[u] = ", b_.join_pairs(folds[i].joiner(), choice_.each, value(i)), ";");
     if (!present.empty()) {
         out.otherwise();
-        // Where a fold joins what is held anyway, no register more.
+        // A fold that joins held values takes no further register.
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line(choice_.each == 1 && is_held(elements[i]) ? elements[i] + " = " : "", folds[i].part(),
                      "[u] = ", folds[i].start(), ";");
@@ -231,7 +230,7 @@ void cuda_rows::drop_outside(fold_writer& f, const std::string& element) {
     b_.code.line("if (!(", is_inside(), ")) ", element, " = ", f.start(), ";");
 }
 
-/// Each of n elements is joined with the one before it.
+/// Joins each of n elements with the one before it.
 void cuda_rows::scan_elements(fold_writer& f, const char* index, std::uint32_t n, const std::string& of) {
     if (n == 1) return;
     b_.code.margin("#pragma unroll");
@@ -293,7 +292,7 @@ void cuda_rows::write_outputs() {
         if (along_row(z)) values.push_back(b_.graph.roots[z.index]);
     }
     std::string idle = shares_block() ? "mine >= " + rows() : "";
-    // What a thread beyond the lanes has another thread writes.
+    // The elements of a thread beyond the lanes are stored by another thread.
     if (choice_.has_columns() && (choice_.is_fitted() || choice_.threads % choice_.columns_per_block != 0))
         idle += (idle.empty() ? "down == height" : " || down == height");
     if (!idle.empty()) out.line("if (", idle, choice_.rows_per_thread > 1 ? ") break;" : ") return;");

@@ -1,5 +1,5 @@
-// See choice.hpp. Rows and columns that blocks have to themselves come first, for none of them waits for another; what
-// is too long, or too few to fill the GPU, is cut into tiles that look back.
+// See choice.hpp. Layouts in which a block has whole rows or columns come first, for no block waits for another. Rows
+// and columns that are too long, or too few to fill the GPU, are cut into tiles that look back.
 #include "codegen/cuda/scan/choice.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::vector<node_id> generators_along(const cuda_kernel& b, const scanning& s) {
 }
 
 std::uint32_t element_cost(const cuda_kernel& b, const scanning& s) {
-    constexpr std::uint32_t uniform = 32, normal = 64;  // operations of a number
+    constexpr std::uint32_t uniform = 32, normal = 64;  // operations that one number takes
     std::uint32_t cost = cost_of(b.graph, s.values) + b.cost + 4;
     for (const node_id g : generators_along(b, s))
         cost += b.graph.nodes[g].code == static_cast<std::uint16_t>(generator_kind::normal) ? normal : uniform;
@@ -43,7 +43,7 @@ bool has_few_rows(const cuda_kernel& b) { return (b.key.axes[0].flags & axis_fla
 
 namespace {
 
-/// Of columns enough to fill the GPU. All of one that is known to be so short are on their way at once.
+/// For columns enough to fill the GPU. All loads of a column known to be short are in flight at once.
 scan_choice choose_short_columns(const cuda_kernel& b, const scanning& s) {
     constexpr std::uint32_t usual = 8, most = 16;
     scan_choice c;

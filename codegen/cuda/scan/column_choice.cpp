@@ -1,5 +1,5 @@
-// How scans across memory share columns that blocks have in shared memory: whole where the longest of their class fit,
-// else cut into tiles that look back.
+// How scans across memory share columns in shared memory: whole columns where the longest of their class fit, else
+// tiles that look back.
 #include "codegen/cuda/scan/choice.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using layout = scan_choice::layout;
 
 std::uint64_t all_bits(const cuda_kernel& b) { return axis_range(0, b.rank); }
 
-/// Whether all that moves across the columns does so by one element, and is aligned.
+/// Whether every array that moves across the columns is contiguous there and aligned.
 bool columns_have_vectors(const cuda_kernel& b) {
     if (!b.generators.empty()) return false;
     const auto fits = [&](const array_argument& at) {
@@ -24,7 +24,7 @@ bool columns_have_vectors(const cuda_kernel& b) {
     return std::ranges::all_of(b.inputs, fits) && std::ranges::all_of(b.outputs, fits);
 }
 
-/// Shared memory that the blocks of a multiprocessor have together.
+/// Shared memory of a multiprocessor, for all its blocks.
 std::uint32_t multiprocessor_bytes(const cuda_kernel& b) {
     const std::uint32_t a = b.key.header.architecture;
     const std::uint32_t kibibytes = a < 80 ? 64 : a == 80 || a == 87 ? 164 : a >= 90 && a < 120 ? 228 : 100;
@@ -33,7 +33,7 @@ std::uint32_t multiprocessor_bytes(const cuda_kernel& b) {
 
 constexpr std::uint32_t most_chunks = 65;  // rows of a thread
 
-/// What both layouts share: which columns a thread has, and what of them a block stages.
+/// The part that both layouts share: a thread's columns, and the arrays that a block stages.
 scan_choice begin_columns(const cuda_kernel& b, const scanning& s, layout how, std::uint32_t threads) {
     constexpr std::uint32_t most_columns = 4;  // of a thread
     const auto inner = static_cast<std::size_t>(b.rank - 1);
@@ -59,7 +59,7 @@ scan_choice begin_columns(const cuda_kernel& b, const scanning& s, layout how, s
     return c;
 }
 
-/// Threads beside each other, of a block that has so much of a row.
+/// Threads beside each other that together read a line of a row.
 std::uint32_t most_across(const cuda_kernel& b, const scanning& s, const scan_choice& c) {
     constexpr std::uint32_t across_bytes = 128;
     return std::clamp(across_bytes / (c.each * widest_element(b, s)), 1u, c.threads);
@@ -71,7 +71,7 @@ std::uint32_t unit_bytes(const scan_choice& c) {
     return bytes;
 }
 
-/// Of a loop over a thread's chunks as many turns as divide their number and the compiler should unroll.
+/// Turns to unroll of a loop over a thread's chunks: a divisor of their number within the compiler's budget.
 std::uint32_t unroll_of(std::uint32_t chunks, std::uint32_t operations) {
     constexpr std::uint32_t most = 17;
     const std::uint32_t fit = std::min(std::max(statement_budget / std::max(operations, 1u), 1u), most);
@@ -87,14 +87,14 @@ void finish_columns(const cuda_kernel& b, const scanning& s, scan_choice& c) {
     c.fold_unroll = generators_along(b, s).empty() ? unroll_of(c.shared_chunks, c.each * element_cost(b, s)) : 1;
 }
 
-/// Whether it lies in memory as a block has it in shared memory, all outer places behind each other.
+/// Whether an array lies in memory as the block has it in shared memory, all outer places behind each other.
 bool is_run(const cuda_kernel& b, const scanning& s, const scan_choice& c, const array_argument& at,
             std::uint64_t moves) {
     return at.at->head.dense && moves == all_bits(b) && s.axis == b.rank - 2 && c.width % c.each == 0;
 }
 
-/// Of narrow arrays a block has as many outer places as it has threads for, with gaps against bank conflicts between
-/// them. Whether the longest columns of the class fit.
+/// A block has as many outer places of narrow arrays as it has threads for, with gaps against bank conflicts between
+/// them. Returns whether the longest columns of the class fit.
 bool fit_narrow_columns(const cuda_kernel& b, const scanning& s, scan_choice& c, std::uint32_t longest,
                         std::uint32_t most_threads) {
     constexpr std::uint32_t few = 17, some = 33;            // chunks
@@ -109,7 +109,7 @@ bool fit_narrow_columns(const cuda_kernel& b, const scanning& s, scan_choice& c,
     while (c.threads < most_threads && lanes() > c.threads) c.threads *= 2;
     while (c.shared_chunks < most_chunks && lanes() > c.threads) c.shared_chunks += 16;
     if (lanes() > c.threads) return false;
-    std::uint32_t least = 8;  // bytes of an element: whole vectors of all arrays
+    std::uint32_t least = 8;  // bytes of an element, so that a gap is whole vectors of all arrays
     for (const scan_choice::staged_array& a : c.staged) least = std::min(least, a.bytes);
     c.gap = std::max(16 / least, c.each);
     for (scan_choice::staged_array& a : c.staged) a.spare = 16 + c.height() * c.gap * a.bytes;
@@ -139,8 +139,8 @@ bool fit_strips_of_columns(const cuda_kernel& b, const scanning& s, scan_choice&
 
 std::optional<scan_choice> choose_whole_columns(const cuda_kernel& b, const scanning& s) {
     constexpr std::uint32_t least_threads = 256, most_threads = 512;
-    constexpr std::uint32_t resident_threads = 1024;  // whose registers suffice
-    constexpr std::uint32_t most_bytes = 40 << 10;    // of what threads exchange
+    constexpr std::uint32_t resident_threads = 1024;  // for which there are registers enough
+    constexpr std::uint32_t most_bytes = 40 << 10;    // of the values that threads exchange
     scan_choice c = begin_columns(b, s, layout::whole_columns, least_threads);
     const std::uint32_t longest = s.longest();
     if (!(c.narrow ? fit_narrow_columns : fit_strips_of_columns)(b, s, c, longest, most_threads)) return std::nullopt;
@@ -153,7 +153,7 @@ std::optional<scan_choice> choose_whole_columns(const cuda_kernel& b, const scan
     return c;
 }
 
-/// The larger the tiles are, the fewer are published and polled, and the longer may they wait.
+/// Large tiles are chosen: fewer of them are published and polled, and each may wait longer.
 scan_choice choose_long_columns(const cuda_kernel& b, const scanning& s) {
     constexpr std::uint32_t most_threads = 512;  // of a block, where several share a multiprocessor
     constexpr std::uint8_t short_class = 7;      // up to 2048 rows: of large tiles too much would be idle
@@ -161,12 +161,12 @@ scan_choice choose_long_columns(const cuda_kernel& b, const scanning& s) {
     scan_choice c = begin_columns(b, s, layout::long_columns, most_threads);
     c.resident_blocks = 2;
     if (s.length_class <= short_class && !c.narrow) c.threads = most_threads / 2, c.resident_blocks = 3;
-    // Where all blocks share a few columns the tiles wait for each other, the less the larger they are.
+    // Where all blocks share a few columns tiles wait for each other, and larger tiles wait less.
     if (has_few_rows(b) && s.length_class >= length_class::very_long && c.each > 1 && !c.narrow)
         c.threads = 2 * most_threads, c.resident_blocks = 1;
     const std::uint32_t narrow_across = parts(31, c.each);  // of the widest narrow array
     const auto tile_columns = [&] { return std::max(most_across(b, s, c), narrow_across) * c.each; };
-    const auto beside = [&] {  // what of a block's shared memory is not the tile
+    const auto beside = [&] {  // the part of a block's shared memory that is not the tile
         std::uint32_t bytes = 1024 + 8 * tile_columns();
         for (const node_id scan : s.scans)
             bytes += c.each * (c.threads + tile_columns()) * scan_bytes(b, scan) + 8 * tile_columns();
@@ -180,13 +180,13 @@ scan_choice choose_long_columns(const cuda_kernel& b, const scanning& s) {
     };
     while (c.resident_blocks > 1 && most() < fewest_chunks) --c.resident_blocks;
     while (c.threads > 32 && most() < fewest_chunks) c.threads /= 2;
-    // As many as leave room for the blocks, and odd: neighbours' rows then begin in different banks.
+    // As many chunks as leave room for the blocks; odd, so that neighbours' rows begin in different banks.
     const std::uint32_t fit = std::clamp(most(), 1u, most_chunks);
     c.shared_chunks = fit - (fit + 1) % 2;
     c.across = c.narrow ? narrow_across : most_across(b, s, c);
     c.tile_columns = tile_columns();
     c.tile_rows = c.height() * c.shared_chunks;
-    // Of many short columns slots for tiles that none has would be much memory.
+    // For many short columns the slots of tiles that do not exist would take much memory.
     if (s.length_class < length_class::very_long)
         while (c.run > 1 && std::uint64_t{c.run / 2} * c.tile_rows >= longest_of(s.length_class)) c.run /= 2;
     c.columns_apart = std::clamp(c.tile_columns / (c.threads / 32), 1u, 2u);

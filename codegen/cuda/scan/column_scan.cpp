@@ -1,6 +1,6 @@
-// Scans of long columns for CUDA, with the trees before and after them, in one pass: columns are cut into tiles that
-// look back (cuda/scan/scan.hpp), of up to 128 bytes across. A tile is in shared memory (cuda/scan/staged_columns.hpp).
-// Of narrow arrays a tile is all that lies between its first row and its last.
+// Scans of long columns for CUDA, with the trees before and after them, in one pass: columns are cut into tiles of up
+// to 128 bytes across that look back (cuda/scan/scan.hpp). A tile is in shared memory (cuda/scan/staged_columns.hpp). A
+// tile of narrow arrays is everything between its first row and its last.
 #include "codegen/cuda/join.hpp"
 #include "codegen/cuda/scan/staged_columns.hpp"
 
@@ -55,7 +55,7 @@ private:
         });
     }
 
-    /// This thread's columns and its place among those that share them.
+    /// This thread's columns and its place among the threads that share them.
     void write_columns() {
         source_writer& out = b_.code;
         const std::string type = b_.linear(), strips = this->strips();

@@ -1,6 +1,6 @@
 // Scans along few long rows for CUDA, with the trees before and after them, in one pass: blocks share a row, and tiles
-// look back (cuda/scan/scan.hpp). A thread has a few chunks of its tile in registers and more in shared memory, where
-// asynchronous copies put them.
+// look back (cuda/scan/scan.hpp). A thread has a few chunks of its tile in registers and more in shared memory, filled
+// by asynchronous copies.
 #include "codegen/cuda/scan/row_tiles.hpp"
 
 #include <functional>
@@ -32,7 +32,7 @@ private:
         b_.step.grid[0] = points_of(kept_bits()) * tile_count();
         if (kept.empty()) {
             out.line("const ", index, " tile = ticket;");
-        } else {  // the same tile of every row, for rows may be neighbours in memory
+        } else {  // consecutive tickets get the same tile of all rows, for rows may be neighbours in memory
             out.line("const ", index, " tile = quotient(ticket, ", b_.divisor(points_of(kept_bits()), "by_rows"), ");");
             out.line("const ", index, " row = ticket - tile * ", rows(), ";");
         }
@@ -57,8 +57,8 @@ private:
     formula tile_count() const { return ceil_divide(points_of(s_.bit()), choice_.tile); }
     std::string tiles() { return b_.count(tile_count(), "tiles"); }
 
-    /// Round what is done for each of the chunks in registers, or staged: names elements e of the inputs and
-    /// `prefix(f)` of the folds, which are the prefixes within a vector.
+    /// The loop over the chunks in registers, or over the staged ones: names elements e of the inputs and, as
+    /// `prefix(f)`, the prefixes of the folds within a vector.
     void open_vectors(bool staged, const std::vector<node_id>& wanted) {
         source_writer& out = b_.code;
         const std::vector<bool> below = nodes_below(b_.graph, wanted);
@@ -99,7 +99,7 @@ private:
         b_.body.leave(outside);
     }
 
-    /// Prefixes within each of a thread's vectors, then what lies before each vector: in the warp, the block.
+    /// Prefixes within each of a thread's vectors, then the prefix ahead of each vector: in the warp, in the block.
     void fold_tile() {
         source_writer& out = b_.code;
         for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), '[', register_chunks_, "][", each_, "];");
@@ -145,7 +145,7 @@ private:
         b_.code.open("for (unsigned int u = 0; u < ", shared_chunks_, "; ++u)");
     }
 
-    /// What the results want beside the prefixes.
+    /// The nodes that the results need beside the prefixes.
     std::vector<bool> beside_scans() const {
         std::vector<bool> wanted(b_.graph.nodes.size());
         for (const node_id root : b_.graph.roots) wanted[root] = true;
@@ -155,7 +155,7 @@ private:
         return wanted;
     }
 
-    /// Elements e of a chunk of what is wanted, x0_now[e]. What is `again` wanted stays in caches.
+    /// Loads elements e of a chunk of the inputs `wanted`, as x0_now[e]. Inputs wanted `again` stay in caches.
     void load_now(const std::vector<bool>& wanted, const std::vector<bool>& again) {
         source_writer& out = b_.code;
         std::vector<const array_argument*> inputs;
@@ -250,7 +250,7 @@ private:
 
     // ---- look-back
 
-    /// A warp polls the slots of the tiles of this tile's run, and of what is before the run.
+    /// A warp polls the slots of the earlier tiles of this tile's run, and the slot with the prefix of the run.
     void look_back() {
         source_writer& out = b_.code;
         const std::uint32_t words = slot_words();
@@ -315,7 +315,7 @@ private:
             }
         });
     }
-    /// Of a chunk, once `name_prefixes` has named those of its element e.
+    /// Stores a chunk; `name_prefixes` names the prefixes of its element e.
     void store_results(bool staged, const std::function<void()>& name_prefixes = [] {}) {
         source_writer& out = b_.code;
         const bool packed = each_ > 1;

@@ -1,4 +1,4 @@
-// How tiles of scans publish what they fold to, and poll for what lies before them: the text of it.
+// The text by which tiles of scans publish their folds and poll for the prefix ahead of them.
 #include "codegen/cuda/scan/scan.hpp"
 
 namespace ingot::codegen {

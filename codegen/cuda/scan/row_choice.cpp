@@ -1,5 +1,5 @@
-// How scans of rows along memory share them: lanes of a block where rows are enough to fill the GPU, else blocks, whose
-// tiles look back.
+// How scans along memory share rows: lanes of one block where rows are enough to fill the GPU, else several blocks,
+// whose tiles look back.
 #include "codegen/cuda/scan/choice.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using layout = scan_choice::layout;
 
-/// Whether all that moves along the row does so by one element, and is aligned.
+/// Whether every array that moves along the row is contiguous and aligned.
 bool rows_have_vectors(const cuda_kernel& b, const scanning& s) {
     const auto fits = [&](const array_argument& at) {
         if (!at.at->head.vector) return false;
@@ -37,7 +37,7 @@ std::uint32_t bytes_of_chunks(const cuda_kernel& b, const scanning& s, std::uint
     return bytes;
 }
 
-/// Chunks that a thread has in registers where none is staged, no more than hold `longest` elements.
+/// Chunks that a thread has in registers where none is staged; no more than hold `longest` elements.
 std::uint32_t chunks_in_registers(const cuda_kernel& b, const scanning& s, std::uint32_t each, std::uint64_t longest) {
     constexpr std::uint32_t most_bytes = 128;  // of one array
     const std::size_t arrays = std::max(s.scans.size(), inputs_along(b, s).size());
@@ -50,14 +50,14 @@ std::uint32_t chunks_in_registers(const cuda_kernel& b, const scanning& s, std::
     return chunks;
 }
 
-/// So many that each has a vector of the longest, or four elements.
+/// The number of lanes at which each has a vector of the longest row, or four elements.
 std::uint32_t lanes_of_short_rows(const scanning& s, std::uint32_t each) {
     constexpr std::uint32_t most_lanes = 8, elements_a_lane = 4;
     return std::clamp(s.longest() / std::max(each, elements_a_lane), 1u, most_lanes);
 }
 
-/// A block that reads and writes two neighbouring rows at once, a chunk of each a thread, has the longer runs of
-/// memory.
+/// Whether a block reads and writes two neighbouring rows at once, a chunk of each a thread: it then reads longer runs
+/// of memory.
 bool can_pair(const cuda_kernel& b, const scanning& s, std::uint32_t each) {
     constexpr std::uint8_t pair_class = 8;  // of up to 4096 elements
     return s.length_class == pair_class && each == 4 && b.rank > 1 && s.scans.size() == 1 && b.generators.empty() &&
@@ -67,7 +67,7 @@ bool can_pair(const cuda_kernel& b, const scanning& s, std::uint32_t each) {
 }  // namespace
 
 scan_choice choose_rows(const cuda_kernel& b, const scanning& s) {
-    constexpr std::uint8_t block_class = 7;  // from more than 1024 elements on a block has the row
+    constexpr std::uint8_t block_class = 7;  // a block has a row of more than 1024 elements
     scan_choice c;
     c.each = elements_of_row_chunk(b, s);
     if (can_pair(b, s, c.each)) {
@@ -84,7 +84,7 @@ scan_choice choose_rows(const cuda_kernel& b, const scanning& s) {
               : s.length_class == block_class ? 256
                                               : 512;
     c.threads = std::max(c.lanes, 256u);
-    // So many that the longest row of the class is one tile, where registers hold that.
+    // As many chunks as make the longest row of the class one tile, where registers hold that.
     const std::uint32_t longest = s.longest();
     c.register_chunks = chunks_in_registers(b, s, c.each, parts(longest, c.lanes));
     c.tile = c.lanes * c.each * c.register_chunks;
@@ -92,7 +92,7 @@ scan_choice choose_rows(const cuda_kernel& b, const scanning& s) {
     return c;
 }
 
-/// Values that cost so much that their text stands once, in a loop; of which a thread has no more than `most` chunks.
+/// Stages costly values of scans, at most `most` chunks a thread: their text stands once, in a loop.
 void stage_values(const cuda_kernel& b, const scanning& s, std::uint32_t most, scan_choice& c) {
     constexpr std::uint32_t staged_bytes = 128, widest_chunk = 16;  // of a thread, of one scan
     if (std::ranges::any_of(inputs_along(b, s), [](const array_argument* in) { return in->at->head.aliased; })) return;
@@ -101,7 +101,7 @@ void stage_values(const cuda_kernel& b, const scanning& s, std::uint32_t most, s
     std::uint32_t each = c.each;
     while (each > 1 && each * widest > widest_chunk) each /= 2;
     const std::uint32_t chunks = std::min(staged_bytes / (bytes * each), most);
-    if (chunks * each < 2 * c.register_chunks * c.each) return;  // what it takes to move them there
+    if (chunks * each < 2 * c.register_chunks * c.each) return;  // not worth the moves to shared memory
     c.stages_values = true;
     c.threads = 256;
     c.resident_blocks = 4;
@@ -111,17 +111,17 @@ void stage_values(const cuda_kernel& b, const scanning& s, std::uint32_t most, s
     c.shared_bytes = chunks * c.threads * bytes * each;
 }
 
-/// The larger the tiles that a multiprocessor holds, the longer may they wait for each other while memory stays busy: a
-/// thread has three times as much in shared memory as in registers.
+/// The larger the tiles that a multiprocessor holds, the longer they may wait for each other while memory stays busy,
+/// so a thread has three times as much in shared memory as in registers.
 scan_choice choose_long_rows(const cuda_kernel& b, const scanning& s) {
     constexpr std::uint32_t register_bytes = 64, staged_bytes = 192;  // of a thread's inputs
-    constexpr std::uint32_t cost_worth_keeping = 24;  // of values not to be computed twice, as staged ones are
+    constexpr std::uint32_t cost_worth_keeping = 24;  // of values not to be computed twice, as staged values are
     constexpr std::uint32_t enough_elements = 16;     // of a thread
     scan_choice c;
     c.how = layout::long_rows;
-    c.run = 64;  // one tile of a run waits for one of the run before it, which with 32 takes as long as memory does
+    c.run = 64;  // one tile of a run waits for a tile of the run before; with 32 that takes as long as memory does
     c.each = elements_of_row_chunk(b, s);
-    std::uint32_t fold_words = 0;  // of registers for what a chunk folds to
+    std::uint32_t fold_words = 0;  // registers that hold the folds of a chunk
     for (const node_id scan : s.scans) fold_words += parts(scan_bytes(b, scan), 4);
     const std::uint32_t most = fold_words <= 2 ? 16 : std::max(32 / fold_words, 1u);
     const std::vector<const array_argument*> inputs = inputs_along(b, s);

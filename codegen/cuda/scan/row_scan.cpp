@@ -1,8 +1,8 @@
-// Scans of rows along memory for CUDA without look-back, with the trees before and after the scan, in one pass: lanes
-// share a row, a few for short ones, a warp, a block that goes along it tile by tile.
+// Scans of rows along memory for CUDA without look-back, with the trees before and after the scan, in one pass. A few
+// lanes share a short row, a warp a longer one, and a block walks a long one tile by tile.
 //
-// Within a tile elements are joined in a tree that the key alone decides, tiles by their number; so every prefix is one
-// fold, whatever the timing. A float's tiles are joined in double.
+// Within a tile elements are joined in a tree that the key alone decides, and tiles by their number; so every prefix is
+// one fold, whatever the timing. Tiles of floats are joined in double.
 #include <algorithm>
 
 #include "codegen/cuda/scan/row_tiles.hpp"
@@ -72,7 +72,7 @@ private:
         if (choice_.is_block_wide()) {
             if (!kept.empty()) out.line("const ", b_.linear(), " row = blockIdx.x;");
         } else {
-            // Lanes without a row help with the last one and keep what they find to themselves.
+            // Lanes without a row scan the last one and store nothing.
             const std::string own = "threadIdx.x / " + std::to_string(lanes_) + "u";
             const std::string number = (b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x") + " * " +
                                        std::to_string(threads_ / lanes_) + "u + " + own;
@@ -88,8 +88,8 @@ private:
         b_.write_digits("row", kept);
     }
 
-    /// Prefixes within each thread's vectors, then what lies before each vector: in the group of lanes, the block, the
-    /// row.
+    /// Prefixes within each thread's vectors, then the prefix ahead of each vector: in the group of lanes, in the
+    /// block, in the row.
     void fold_tile() {
         source_writer& out = b_.code;
         for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), '[', register_chunks_, "][", each_, "];");
@@ -124,7 +124,7 @@ private:
         if (choice_.is_block_wide() && !pairs_) fold_block();
     }
 
-    /// What lies ahead of a thread's vector in each of two rows, for a block of 32 warps.
+    /// The prefix ahead of a thread's vector in each of two rows, for a block of 32 warps.
     void scan_pair(fold_writer& f) {
         source_writer& out = b_.code;
         const std::string scan = scan_lanes(f, 32), part = f.part() + "[u]";
@@ -137,7 +137,7 @@ private:
         out.close();
         out.line("__syncthreads();");
         const std::string ahead = scan + "ahead, " + f.start() + ", lane);";
-        if (f.is_costly()) {  // a warp a row, for all the others
+        if (f.is_costly()) {  // one warp a row does it for all the others
             out.open("if (warp < 2)");
             out.line(f.type(), " ahead[1] = {warps[warp][lane]};");
             out.line(ahead);
@@ -157,7 +157,7 @@ private:
 
     // ---- results
 
-    /// What lies before a thread's vector u, as a row's prefix.
+    /// The prefix ahead of a thread's vector u in its row.
     std::string prefix(fold_writer& f) {
         const std::string lanes =
             choice_.is_block_wide() && !pairs_ ? f.joined("ahead_" + f.name(), f.part() + "[u]") : f.part() + "[u]";

@@ -78,9 +78,9 @@ void row_tiles::load_chunk(bool staged) {
     }
 }
 
-/// Chunks that the row has all of, else one element after the other.
+/// Loads the chunks that lie wholly in the row; of the others, the elements that exist.
 void row_tiles::load_elements(bool staged) {
-    if (staged) {  // whose places need not be known
+    if (staged) {  // in a loop: the index u of a staged chunk need not be constant
         b_.code.margin("#pragma unroll 1");
         b_.code.open("for (unsigned int u = 0; u < ", shared_chunks_, "; ++u)");
     } else {

@@ -1,5 +1,5 @@
-// What the schedules of scans along memory on CUDA share: a thread's elements of a tile, which are on their way before
-// anything is computed, in registers (x0[u][e]) and in shared memory (x0_staged), and the way of its results back.
+// The tile of a row that CUDA's scans along memory share. A thread's elements are loaded before anything is computed,
+// into registers (x0[u][e]) and shared memory (x0_staged); its results are stored from registers.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ public:
 
 protected:
     std::string rows() { return b_.count(points_of(kept_bits()), "rows"); }
-    /// What of a warp's elements of a tile lies between two chunks of a thread.
+    /// The distance of a thread's neighbouring chunks, in elements: a warp's chunks.
     std::uint32_t chunk_stride() const { return std::min(lanes_, 32u) * each_; }
-    /// `at`: where chunk u of this thread, of those in registers or of those staged, lies in its row, or its element e;
-    /// and the digit.
+    /// Writes `at`, the place in its row of this thread's chunk u, of those in registers or of the staged ones, or of
+    /// its element e; and the digit.
     void write_position(bool staged, const std::string& further = "");
     std::string staged_chunk(const array_argument& in) const;
 
@@ -27,10 +27,10 @@ protected:
     /// Random numbers of chunk u, to[e].
     void draw_random_chunk(node_id g, const std::string& to, bool staged);
 
-    /// Results of a chunk, r0[e], and their way to the row: as vectors where it has all of them.
+    /// A chunk's results, r0[e], and their stores: vectors where all of the chunk is in the row.
     void declare_results();
     void store_chunk(bool staged);
-    /// Of element e, or of a chunk that has one.
+    /// Stores element e, or a chunk of one element.
     void store_elements(bool staged, const std::vector<std::string>& values);
 
     const bool pairs_;

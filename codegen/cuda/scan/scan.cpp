@@ -47,7 +47,7 @@ void cuda_scan::fold_block() {
     out.line("__syncthreads();");
     for (fold_writer& f : folds_) {
         const std::string ahead = "ahead_" + f.name(), parts = "warps_" + f.name();
-        if (costly(f)) {  // in the fewest steps, which all warps take beside each other
+        if (costly(f)) {  // by shuffles in the fewest steps, in all warps at once
             const std::string own = "lane % " + std::to_string(warps) + 'u', before = "before_warps_" + f.name();
             out.line(f.type(), ' ', before, "[1] = {", parts, '[', own, "]};");
             out.line("const ", f.type(), ' ', f.whole(), " = ", scan_lanes(f, warps), before, ", ", f.start(), ", ",
@@ -87,7 +87,7 @@ void cuda_scan::take_ticket() {
     out.line("const ", u4, " ticket = taken;");
 }
 
-/// Counters of 32 bits: tickets, strips' runs that are done, then for each of these how many of its tiles have read.
+/// 32-bit counters: tickets; finished runs of strips; for each run the number of its tiles that have read their slots.
 void cuda_scan::write_slots(const std::string& strip, const std::string& strips, const std::string& tiles) {
     const std::string u4 = b_.needs.type(dtype::u4), u8 = b_.needs.type(dtype::u8);
     b_.code.line("const ", u4, " runs = (", tiles, " + ", run_ - 1, ") / ", run_, " * ", strips, ", own_run = tile / ",

@@ -1,13 +1,13 @@
-// What the schedules of scans for CUDA share: a kernel in the making, and how tiles publish through the scratch what
-// they fold to.
+// The frame that CUDA's schedules of scans share: the kernel being written, and how tiles publish their folds through
+// the scratch.
 //
-// Blocks take the tiles of all strips (rows, or neighbouring columns) by a ticket, in order, so that a block that waits
-// for an earlier tile waits for one that runs. In slots of its own a tile publishes what it folds to by itself, the
-// last of a run of 32 or 64 what all up to its end do. So what lies before a tile is joined from few such values, in
-// one order that its number alone decides; only a run's last tile waits for one that waits, and no tile for more than
-// these two.
+// Blocks take the tiles of all strips (rows, or neighbouring columns) in order, by a ticket, so a block waits only for
+// earlier tiles, which run. A tile publishes its own fold in its slot; the last tile of a run of 32 or 64 publishes the
+// fold of all tiles up to its end. The prefix ahead of a tile is therefore joined from few values, in an order that its
+// number alone decides. Only a run's last tile waits for a tile that waits, and no tile waits for more than these two
+// kinds of value.
 //
-// Slots and counters are zero before a kernel and after: the last block to read those of a run clears them.
+// Slots and counters are zero before and after a kernel: the last block that reads a run's slots clears them.
 #pragma once
 
 #include <functional>
@@ -35,40 +35,40 @@ protected:
     std::uint64_t all_bits() const { return axis_range(0, b_.rank); }
     std::uint64_t kept_bits() const { return all_bits() & ~s_.bit(); }
     std::uint64_t loops_of(node_id n) const { return b_.graph.nodes[n].axes; }
-    /// The nodes that are computed along the scanned axis: what the folds fold, and the results.
+    /// The nodes that are computed along the scanned axis: the folded values and the results.
     std::vector<node_id> roots() const;
     std::string scanned() { return b_.count(points_of(s_.bit()), "scanned"); }
-    /// Whether the row has all of the chunk's elements at `at`.
+    /// Whether the whole chunk at `at` lies in the row.
     std::string is_inside() { return "at + " + std::to_string(each_) + " <= " + scanned(); }
 
-    /// Reads and computes what is the same all along the row.
+    /// Loads and computes the values that are constant along the row.
     void read_fixed();
     std::string random_element(node_id g, std::uint64_t axes);
 
     /// A call of scan_lanes, up to its arguments.
     std::string scan_lanes(fold_writer& f, std::uint32_t lanes);
-    /// Joins what the warps have: what all fold to, and what lies ahead of a warp.
+    /// Joins the values of the block's warps: the fold of all, and the prefix ahead of each warp.
     void fold_block();
 
     /// 64-bit words of a slot of one column.
     std::uint32_t slot_words() const { return static_cast<std::uint32_t>(2 * folds_.size()); }
     /// `ticket`: the number of this block among those that began.
     void take_ticket();
-    /// Where the slots begin, and the counter of a strip's run; `tiles` are a strip's. Into the prelude: what publishes
-    /// a message, tell(slot, value), what polls for one, ask(slot, value), and what declare_before_tile adds.
+    /// Declares the address of the slots and a strip's counter of a run; a strip has `tiles` tiles. Adds tell(slot,
+    /// value), which publishes, ask(slot, value), which polls, and declare_before_tile's functions to the prelude.
     void write_slots(const std::string& strip, const std::string& strips, const std::string& tiles);
-    /// Counts this tile among those of its run that have read what they want of the slots; all its threads have.
+    /// Counts this tile among the tiles of its run that have read their slots; all its threads have.
     void write_arrival();
-    /// In the end: the last block clears. `write_loop` does so for run number `run`, which may be the one with which
-    /// the strip `ends`, by forget.
+    /// At the end the last block clears the slots. `write_loop` clears run number `run` by calls of forget; the run may
+    /// be the one with which the strip `ends`.
     void clear_slots(const std::string& tiles, const std::function<void()>& write_loop);
-    /// " + 2": where a fold's words are in a slot.
+    /// " + 2": the offset of a fold's words in a slot.
     std::string at(std::size_t fold) const { return fold == 0 ? "" : " + " + std::to_string(2 * fold); }
     std::string widened(fold_writer& f, const std::string& value) const;
-    /// A value joined to what lies before it in the row.
+    /// A value joined to the prefix ahead of it in the row.
     std::string behind(fold_writer& f, const std::string& before, const std::string& value) const;
     std::string before(const fold_writer& f) const { return "before_" + f.name(); }
-    /// The whole source and the step, once the kernel's body is written.
+    /// Assembles the source and the step, once the kernel's body is written.
     void finish(plan& p);
 
     cuda_kernel& b_;
@@ -84,11 +84,11 @@ private:
     void declare_scan_warps();
 };
 
-/// Into the prelude: before_tile(slots, all, tile, own, start), for a warp, and forget(slots, all, run, column, number,
-/// ends). The slots of a column's run of tiles lie beside each other.
+/// Adds to the prelude before_tile(slots, all, tile, own, start), for a warp, and forget(slots, all, run, column,
+/// number, ends). The slots of a column's run of tiles lie beside each other.
 void declare_before_tile(cuda_kernel& b, std::uint32_t run);
-/// The same for all columns of a tile: before_columns(room, told, numbers, slots, all, tile, width, height, start,
-/// wide_start). Asks for declare_before_tile and scan_lanes.
+/// Adds before_columns(room, told, numbers, slots, all, tile, width, height, start, wide_start), for all columns of a
+/// tile. It calls functions of declare_before_tile and scan_lanes.
 void declare_before_columns(cuda_kernel& b, const scan_choice& c);
 
 void emit_row_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p);

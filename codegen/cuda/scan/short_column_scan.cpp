@@ -1,6 +1,6 @@
-// Scans of short columns, where memory runs across the rows, for CUDA: a thread has a column, neighbours read
-// neighbours. Some elements are on their way at once, of the shortest columns all; what is left of a column goes one by
-// one.
+// Scans of short columns for CUDA, where memory runs across the rows: a thread has a column, neighbours read
+// neighbours. Several elements of a column are loaded at once, of the shortest columns all; the rest of a column is
+// loaded one by one.
 #include "codegen/cuda/scan/scan.hpp"
 
 namespace ingot::codegen {
@@ -37,7 +37,7 @@ private:
         out.close();
     }
 
-    /// So many elements from the one at which `place` is with u = 0, or those before `end`.
+    /// Scans `count` elements, element u at the place `place`; where `end` is given, only u < end.
     void write_part(std::uint32_t count, const std::string& place, const std::string& end = "") {
         source_writer& out = b_.code;
         const auto outside = b_.body.scope();

@@ -127,7 +127,7 @@ void staged_columns::stage() {
     const auto copy_row = [&](const std::string& inside) {
         out.open("if (", inside, ")");
         for (std::size_t i = 0; i < inputs_.size(); ++i) copy(*inputs_[i], staged_[i]);
-        out.otherwise();  // so that nothing is computed from what happens to be there
+        out.otherwise();  // zeros, so that no result depends on stale shared memory
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
             const std::string word(word_of(staged_[i].unit()));
             out.line("*reinterpret_cast<", word, "*>(", staged_at(staged_[i]), ") = {};");

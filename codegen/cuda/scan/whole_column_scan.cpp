@@ -1,6 +1,6 @@
-// Scans of columns that a block has whole, for CUDA, with the trees before and after them: no block waits for
-// another. A block has up to 128 bytes of neighbouring columns in shared memory (cuda/scan/staged_columns.hpp); of
-// narrow arrays, whose width the key tells, as many places of the outer axes as it has threads for.
+// Scans of whole columns in a block, for CUDA, with the trees before and after them: no block waits for another. A
+// block has up to 128 bytes of neighbouring columns in shared memory (cuda/scan/staged_columns.hpp); in narrow arrays,
+// whose width is in the key, it has as many places of the outer axes as it has threads for.
 #include <algorithm>
 
 #include "codegen/cuda/scan/staged_columns.hpp"
@@ -28,11 +28,11 @@ public:
     }
 
 private:
-    /// Lanes of a column of a narrow array, and how many groups of them a block has.
+    /// Lanes of a column of a narrow array, and the groups of such lanes in a block.
     formula lanes() const { return ceil_divide(points_of(s_.bit()), rows_); }
     formula groups() const { return points_per_room(choice_.height(), lanes()); }
 
-    /// This thread's columns, and its place among those that share them.
+    /// This thread's columns, and its place among the threads that share them.
     void write_columns() {
         source_writer& out = b_.code;
         narrow_ ? write_groups() : write_strip();
@@ -87,7 +87,7 @@ private:
 
     std::string row_of_thread() const override { return narrow_ ? "(u < last ? u : last)" : "u"; }
 
-    /// Whole vectors of a run of memory, wherever it begins: it lies in shared memory as far from one.
+    /// Copies whole vectors of a run of memory: in shared memory it begins at the same offset within a vector.
     void add_runs() {
         const std::string begin =
             "(type* to, const type* from, index first, index end, unsigned int gap, divisor run) "
@@ -123,7 +123,7 @@ private:
                                       "    if (i < min(n, begin > 0 ? each : 0)) to[i] = from[i];\n"
                                       "    if (k < n) to[k] = from[k];\n}\n");
     }
-    /// Behind what load_run and store_run copy.
+    /// The last arguments of load_run and store_run.
     std::string run_text() {
         return ", first_cell, end_cell, gap * " + std::to_string(columns_) + ", " +
                b_.divisor(points_of(s_.bit() | axis_bit(inner_)), "by_cells");
@@ -157,7 +157,7 @@ private:
         out.line("__syncthreads();");
     }
 
-    /// Round what is done for each of the block's places.
+    /// The loop over the block's places.
     void open_places() {
         source_writer& out = b_.code;
         const std::string type = b_.linear();
@@ -180,7 +180,7 @@ private:
         staged_columns::keep_row();
         b_.code.close();
     }
-    /// Where an output's elements are; those of an input that they took the place of may be of another type.
+    /// The address of an output's elements; the input that they replace may be of another type.
     std::string staged_result(std::size_t output) {
         const array_argument& of = *staged_[choice_.results[output]].of;
         const dtype type = b_.outputs[output].at->head.type;
@@ -200,7 +200,7 @@ private:
             out.line("store_run(", b_.pointer(b_.outputs[o]), ", ", staged_result(o), run_text(), ");");
     }
 
-    /// What lies before each thread's rows, in as many steps as their number has digits.
+    /// The prefix ahead of each thread's rows, in as many steps as the number of threads has binary digits.
     void scan_down() {
         source_writer& out = b_.code;
         std::string text =

@@ -105,7 +105,7 @@ void row_staging::store() {
 }
 
 void row_staging::add_walk(const smem_tile& s, const std::string& what, const std::string& chunk) {
-    // A copy is one instruction; what is left of the loop weighs as much.
+    // A copy is one instruction; the rest of the loop costs as much.
     const std::string each_chunk = what == "load"
                                        ? "    unsigned int begin = threadIdx.x;\n"
                                          "    for (; begin + 3 * threads < chunks; begin += 4 * threads)\n"

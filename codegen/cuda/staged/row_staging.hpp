@@ -1,12 +1,11 @@
-// A block's short rows on their way between memory and shared memory, for CUDA: 16 bytes a thread whatever their
-// length.
+// Copies a block's short rows between memory and shared memory, for CUDA: 16 bytes a thread whatever their length.
 //
-// Threads side by side read places one row apart. Rows of an odd number of words meet all banks as they lie. Rows of
-// whole 16-byte chunks are read a chunk at a time; where four or more divide their number, chunk q lies at
-// q ^ (q >> skew & 7), 2^skew being the power of two in the number and 8 at least, for asynchronous copies are slow
-// unless the chunks of 128 bytes stay together. What is left meets each bank twice or thrice. Rows side by side, so few
-// that a block holds all of them, are staged as the runs of memory that they are, and threads side by side read
-// neighbours of a run.
+// Threads side by side read places one row apart. (1) Rows of an odd number of words meet all banks as they lie. (2)
+// Rows of whole 16-byte chunks are read a chunk at a time; where four or more divide their number, chunk q lies at q ^
+// (q >> skew & 7), where 2^skew is the power of two in the number and at least 8, for asynchronous copies are slow
+// unless the chunks of 128 bytes stay together. (3) Other rows meet each bank two or three times. (4) Rows side by
+// side, so few that a block holds all of them, are staged as the runs of memory that they form, and threads side by
+// side read neighbours of a run.
 #pragma once
 
 #include <string>
@@ -22,18 +21,18 @@ public:
     row_staging(cuda_kernel& b, const row_program& rows, const staged_rows& choice)
         : b_(b), rows_(rows), choice_(choice) {}
 
-    /// The arrays, and the variables by which a row is found in them.
+    /// Declares the arrays, and the variables by which a row is found in them.
     void declare();
     void load();
     void store();
 
-    /// The array in shared memory, and the variable by which its chunks are skewed.
+    /// The array in shared memory, and the variable of its chunks' skew.
     std::string array_of(const smem_tile& s) const { return "rows" + number_of(s); }
     static std::string skew_of(const smem_tile& s) { return "skew" + size_of(s); }
     std::string number_of(const smem_tile& s) const { return std::to_string(&s - choice_.tiles.all().data()); }
-    /// By which variables of tiles of one size are named.
+    /// The suffix of the variables of tiles of one element size.
     static std::string size_of(const smem_tile& s) { return std::to_string(s.bytes()); }
-    /// The first tile of each size of elements, of all or of those that are chunked.
+    /// The first tile of each element size, of all tiles or of the chunked ones.
     std::vector<const smem_tile*> of_each_size(bool chunked = false) const;
 
 private:
@@ -44,9 +43,9 @@ private:
     /// The divisor by the chunks of a run.
     std::string chunks_of_run(const smem_tile& s);
     void copy_runs(const smem_tile& s, const std::string& name, const std::string& array, bool load);
-    /// A function by which a block walks over n elements, in chunks, and over those behind the last whole chunk.
+    /// Adds a function by which a block walks over n elements, in chunks, and over those behind the last whole chunk.
     void add_walk(const smem_tile& s, const std::string& what, const std::string& chunk);
-    /// The same over runs, between which lies a gap. What is stored begins within its first chunk.
+    /// Likewise over runs with a gap between them. A stored run begins within its first chunk.
     void add_run_walk(const std::string& name, const std::string& parameter, const std::string& chunk,
                       const std::string& element);
 

@@ -1,6 +1,6 @@
-// Folds across memory of short columns side by side, as a middle axis between short ones has them: a block copies a run
-// of memory, the columns of a few places of the outer axes, into shared memory 16 bytes a thread whatever the extents.
-// Then a thread folds a column from there; where a block has threads to spare, neighbouring ones share it.
+// Folds across memory of short columns side by side, as of a middle axis between short ones: a block copies a run of
+// memory, the columns of a few places of the outer axes, into shared memory, 16 bytes a thread whatever the extents.
+// Then a thread folds a column from there; where a block has threads to spare, neighbours share a column.
 #include "codegen/cuda/fold/across/column_fold.hpp"
 #include "codegen/cuda/join.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 using namespace detail;
 
-constexpr std::uint32_t few = 4;  // elements of a thread, whose mean the others are taken off
+constexpr std::uint32_t few = 4;  // elements of a thread, whose mean is subtracted from the others
 
 class short_columns final : public column_fold {
 public:
@@ -45,7 +45,7 @@ private:
         write_copies();
         out.line("const ", type, " spread = 31 - __clz(max(min(min(", threads_, "u / results, n / 2), 32u), 1u));");
         out.line("const ", type, " lanes = 1u << spread, lane = threadIdx.x & lanes - 1;");
-        // All threads of a warp come round as often, for lanes exchange what they have.
+        // All threads of a warp take the same number of turns, as lanes exchange values.
         out.open("for (", type, " begin = (threadIdx.x & ~31u) >> spread; begin < results; begin += ", threads_,
                  "u >> spread)");
         out.line("const ", type, " at = begin + ((threadIdx.x & 31) >> spread);");
@@ -62,7 +62,7 @@ private:
         load_kept(kept_bits());
     }
 
-    /// Whole vectors of the run, from the one in which it begins, then the elements behind the last.
+    /// Copies whole vectors of the run, from the vector in which it begins, then the elements behind the last.
     void write_copies() {
         source_writer& out = b_.code;
         const std::string copy = b_.copier(16);
@@ -114,8 +114,8 @@ private:
         b_.code.close();
     }
 
-    /// As parts have it (text/shifted_reduction.hpp), of all the elements of a thread at once: sums of what they are
-    /// off the mean of the first few.
+    /// Computes parts (text/shifted_reduction.hpp) from all the elements of a thread at once: sums of their differences
+    /// from the mean of the first few.
     void write_moments() {
         source_writer& out = b_.code;
         std::vector<fold_writer>& folds = folds_[0];
@@ -143,7 +143,7 @@ private:
         write_element("0",
                       [&](std::size_t i, const std::string& value) { out.line(own("near", i), " = ", value, ";"); });
         out.close();
-        // Of no more than these the first alone costs no digits.
+        // With no more elements than these the first alone costs no digits.
         out.open("if (n > ", 2 * few, "u * lanes)");
         for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), ' ', own("off", i), " = 0;");
         b_.open_unrolled("u", few - 1);

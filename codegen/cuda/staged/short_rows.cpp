@@ -1,6 +1,6 @@
-// Rows too short for a warp each, along memory, for CUDA. A block's rows are one run of memory: they are copied into
-// shared memory 16 bytes a thread whatever their length, then a thread works on a row (where a block has threads to
-// spare, a few of them), and results along the rows go back through the same place.
+// Rows along memory too short for a warp each, for CUDA. A block's rows form one run of memory, copied into shared
+// memory 16 bytes a thread whatever their length. Then a thread works on a row (a few threads where a block has some to
+// spare), and results along the rows go back through the same tiles.
 #include <algorithm>
 #include <bit>
 
@@ -42,7 +42,7 @@ private:
     bool along(const array_argument& at) const { return moves_on(*at.at, rows_.inner()); }
     bool along(node_id n) const { return moves_on(b_.graph.nodes[n], rows_.inner()); }
 
-    /// The block's rows, how many threads work on each, and where they lie in shared memory.
+    /// The block's rows, the number of threads for each, and their place in shared memory.
     void write_block() {
         source_writer& out = b_.code;
         const std::string count = b_.count(points_of(rows_.kept_bits()), "rows"), type = u4(), index = b_.linear();
@@ -72,7 +72,7 @@ private:
         staging_.declare();
     }
 
-    /// What the row's thread needs of everything that does not move along it.
+    /// Reads everything the row's thread needs that does not move along the row.
     void read_row() {
         source_writer& out = b_.code;
         const auto is_constant = [&](const array_argument& at) { return at.is_output ? !along(at) : !along(at.node); };
@@ -99,7 +99,7 @@ private:
         }
     }
 
-    /// A value that a phase leaves in a tile, for later phases or as an output.
+    /// A value that a phase stores in a tile, for later phases or as an output.
     struct leaving {
         const smem_tile* to;
         node_id value;
@@ -127,7 +127,7 @@ private:
         return w;
     }
 
-    /// Joins what the phase folds, and leaves what is wanted later.
+    /// Joins the folds of a phase, and stores the values that are needed later.
     void write_phase(std::size_t phase) {
         source_writer& out = b_.code;
         walk w = walk_of(phase);
@@ -166,25 +166,26 @@ private:
         }
     }
 
-    /// Whether a thread's elements of a group are apart, as those of rows along memory meet all banks side by side.
+    /// Whether a thread's elements of a group are apart. Elements of rows along memory need not be: threads side by
+    /// side meet all banks.
     bool apart() const { return choice_.in_runs; }
-    /// How far the element `e` of a thread's group lies behind its first.
+    /// The distance of element `e` of a thread's group from its first.
     std::string far(const std::string& e) const { return apart() ? '(' + e + " << spread)" : e; }
-    /// Where it lies in the row.
+    /// Its place in the row.
     std::string place_of_element() const { return choice_.in_step ? "k + lane + " + far("e") : "k + " + far("e"); }
-    /// The place whose being in the row says that a group is there: in step for all threads of the row, though the last
-    /// element of some of them may be beyond it.
+    /// A group is present where this place lies in the row: in step for all threads of the row, though the last element
+    /// of some of them may be beyond it.
     std::string end_of_group(std::uint32_t group) const {
         if (group == 1) return choice_.in_step ? "k + lane" : "k";
         return "k + " + far(std::to_string(group - 1) + 'u');
     }
-    /// Whether element e of a group is in the row; empty where all are.
+    /// The condition that element e of a group is in the row; empty where all are.
     std::string is_there(std::uint32_t group) const {
         if (!choice_.in_step || group == 1) return {};
         return "e + 1 < " + std::to_string(group) + " || " + place_of_element() + " < n";
     }
 
-    /// Several elements, joined with each other before they are joined with those before them.
+    /// Joins several elements with each other before joining them with those before.
     void write_group(walk& w, std::uint32_t group) {
         source_writer& out = b_.code;
         const auto outside = b_.body.scope();
@@ -213,7 +214,7 @@ private:
         b_.code.line(aligned, b_.needs.type(s.type), ' ', name, '[', group, "];");
     }
 
-    /// The group at k of the thread's row, between registers and shared memory; whole groups as one word.
+    /// Copies the group at k of the thread's row between registers and shared memory; whole groups as one word.
     void copy(const std::string& name, const smem_tile& s, std::uint32_t group, bool load) {
         if (!tiles_.whole_groups()) {
             const std::string element = place_of_element();
@@ -247,7 +248,7 @@ private:
         return false;
     }
 
-    /// The elements at k + e: what is folded, and what is left for later.
+    /// The elements at k + e: the folded values, and those stored for later.
     void write_elements(walk& w, std::uint32_t group) {
         source_writer& out = b_.code;
         const std::string there = is_there(group);
@@ -255,7 +256,7 @@ private:
         out.margin("#pragma unroll");
         out.open("for (unsigned int e = 0; e < ", group, "; ++e)");
         bool digit_known = false;
-        for (const array_argument& in : b_.inputs) {  // the same numbers for every row
+        for (const array_argument& in : b_.inputs) {  // operands that are the same for every row
             if (!tiles_.uses(w.phase, in.node) || !along(in.node) ||
                 (b_.graph.nodes[in.node].axes & rows_.kept_bits()) != 0)
                 continue;
@@ -287,7 +288,7 @@ private:
         const node& n = b_.graph.nodes[held];
         return n.kind == node_kind::operand ? b_.names[n.index] : "kept" + staging_.number_of(s);
     }
-    /// What the threads of a row have, joined in pairs; each of them gets it.
+    /// Joins the folds of a row's threads in pairs; each of them gets the result.
     std::string joined_by_threads(fold_writer& f) {
         b_.needs.add(
             "from_thread",

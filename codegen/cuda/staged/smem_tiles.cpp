@@ -1,5 +1,5 @@
-// See smem_tiles.hpp. A tile is used again where what it held is not wanted any more: the thread that works on an
-// element of a row reads it before it writes anything in its place.
+// See smem_tiles.hpp. A tile is reused where its values are not needed any more: the thread that works on an element of
+// a row reads it before it overwrites it.
 #include "codegen/cuda/staged/smem_tiles.hpp"
 
 #include <algorithm>
@@ -52,8 +52,8 @@ std::uint32_t smem_tiles::bytes_of_element() const {
     return bytes;
 }
 
-/// From the last node to the first, each knows its users before it is met. What is costly, moves along the row and is
-/// wanted by a later phase again is made in the first and kept.
+/// Visits users before their arguments. A costly value along the row that a later phase needs again is computed in its
+/// first phase and kept.
 void smem_tiles::find_uses(const graph& g, const row_program& rows) {
     uses_.assign(g.nodes.size(), 0);
     made_.assign(g.nodes.size(), 0);
@@ -69,7 +69,7 @@ void smem_tiles::find_uses(const graph& g, const row_program& rows) {
     }
 }
 
-/// Where one array's rows are whole chunks the length is a multiple of what a chunk holds, for all.
+/// Where one array's rows are whole chunks, the length is a multiple of a chunk's elements for all arrays.
 void smem_tiles::find_groups(const key& k, const row_program& rows) {
     std::uint32_t widest = 1;
     const auto consider = [&](dtype type, bool chunked) {
@@ -83,7 +83,7 @@ void smem_tiles::find_groups(const key& k, const row_program& rows) {
     group_ = whole_groups() ? std::min(whole_, 16 / widest) : loose_group;
 }
 
-/// From this phase to its last use; where something of the same form is not wanted any more in its place.
+/// Holds a value from this phase to its last use, in a free tile of the same form if there is one.
 void smem_tiles::hold(node_id n, dtype type, bool chunked, std::size_t from) {
     const auto begin = static_cast<std::ptrdiff_t>(from);
     const auto end = static_cast<std::ptrdiff_t>(std::bit_width(uses_[n]));

@@ -12,14 +12,14 @@ namespace {
 constexpr std::uint32_t chunk_bytes = 16;
 constexpr std::uint32_t wanted_bytes = 16 * 1024, most_bytes = 48 * 1024;  // of shared memory
 constexpr std::uint32_t wanted_bytes_of_runs = 20 * 1024, most_bytes_of_runs = 34 * 1024;
-constexpr std::uint32_t resident_threads_in_step = 1024;  // as many as hide what a double's operations wait for
+constexpr std::uint32_t resident_threads_in_step = 1024;  // enough to hide the latency of a double's operations
 
-/// How many rows lie side by side.
+/// The number of rows that lie side by side.
 std::uint32_t rows_of_run(const key& k, const row_program& rows) {
     return k.axes[static_cast<std::size_t>(rows.kept.back())].extent;
 }
 
-/// Whether rows are short enough; of many side by side none need staging.
+/// Whether rows are short enough. Where many lie side by side, none need staging.
 bool are_short(const key& k, const row_program& rows) {
     if (rows.row.size() != 1 || rows.kept.empty()) return false;
     if (!lie_side_by_side(rows)) return rows.length_class <= length_class::longest_short;
@@ -30,8 +30,8 @@ bool are_short(const key& k, const row_program& rows) {
            (rows.length_class < length_class::very_long && side * rows.most() <= longest_run);
 }
 
-/// Whether all that moves along the rows are arrays which are dense where they move from row to row, or the same in
-/// every row; and something moves from row to row.
+/// Whether the operands along the rows are arrays that are dense where they move from row to row, or the same in every
+/// row, and at least one moves from row to row.
 bool reads_whole_rows(const key& k, const graph& g, const row_program& rows) {
     const std::uint64_t kept = rows.kept_bits();
     bool reads_rows = false;
@@ -57,8 +57,8 @@ bool writes_whole_rows(const key& k, const row_program& rows) {
     });
 }
 
-/// Whether registers hold rows better, the longest of those that could be staged: words that begin anywhere, where
-/// nothing is written along them.
+/// Whether registers hold the rows better: the longest rows that could be staged, of words that begin anywhere, with no
+/// output along them.
 bool are_better_held(const staged_rows& s, const row_program& rows) {
     return rows.length_class == length_class::longest_short && !s.in_runs && rows.phases.size() > 1 &&
            !s.tiles.writes_rows() && !s.tiles.whole_groups() &&
@@ -77,7 +77,7 @@ staged_rows::staged_rows(const key& k, const graph& g, const row_program& rows)
     capacity = (elements + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
     shares_rows = in_runs || elements / longest < threads;
     if (in_runs) {
-        // One run at least, the chunk in which the first begins, and the chunks between runs that share banks.
+        // At least one run, the chunk in which the first begins, and the chunks between runs that would share banks.
         elements = wanted_bytes_of_runs / each;
         capacity = (std::max(elements, rows_of_run(k, rows) * longest) / 4 + 1) * 5 + 2 * chunk_bytes;
     }

@@ -1,6 +1,6 @@
-// Short rows along memory, or across it where few lie side by side, for CUDA: many of them staged in a block's shared
-// memory, a thread for each, or a few. A plain reduction of rows is a row program of one phase whose outputs do not
-// move along the row. All of it is chosen from the key and the graph, before anything is printed.
+// Short rows along memory, or across it where few lie side by side, for CUDA: a block stages many of them in shared
+// memory, and a thread, or a few, works on each. A plain reduction of rows is a row program of one phase whose outputs
+// do not move along the row. All of it is chosen from the key and the graph, before any text is printed.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace ingot::codegen {
 
 struct staged_rows {
     smem_tiles tiles;
-    bool in_runs;            // few rows lie side by side: a block has runs of memory, each of them some whole rows
-    std::uint32_t threads;   // of a block: fewer where elements are wide, and rows so fewer
+    bool in_runs;            // few rows lie side by side: a block has runs of memory, each of some whole rows
+    std::uint32_t threads;   // of a block: fewer where elements are wide, and rows therefore fewer
     std::uint32_t elements;  // of a tile, which a block fills with whole rows: as many as keep every thread busy (a
                              // multiple of the threads, or a power of two), from a 16-byte chunk on
     std::uint32_t capacity;  // of a tile: runs are whole, and may begin within a chunk
     bool shares_rows;        // several threads may work on a row
-    /// Threads of a row have groups of one size at a time, so that none waits while another does less. Of doubles, of
-    /// which an element is many instructions.
+    /// Threads of a row have groups of one size at a time, so that none waits while another does less. For doubles, of
+    /// which an element takes many instructions.
     bool in_step;
-    std::uint32_t resident_blocks;  // of a multiprocessor, for which registers are limited; 0: as it comes
+    std::uint32_t resident_blocks;  // of a multiprocessor; limits the registers; 0: no limit
 
     staged_rows(const key& k, const graph& g, const row_program& rows);
 
@@ -32,8 +32,7 @@ struct staged_rows {
     std::string reason() const;
 };
 
-/// Nothing unless each block's rows are one run of memory in everything that moves along them, and few enough bytes to
-/// stage.
+/// Empty unless each block's rows are one run of memory in every array along them, and few enough bytes to stage.
 std::optional<staged_rows> choose_staged_rows(const key& k, const graph& g, const row_program& rows);
 
 void emit_staged_rows(const key& k, const graph& g, const row_program& rows, const staged_rows& choice, plan& p);

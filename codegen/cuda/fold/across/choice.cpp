@@ -1,5 +1,5 @@
-// See choice.hpp. What suits few columns comes first: short ones that are staged or unrolled, then what is read by
-// vectors wherever its rows begin; any columns are read where they lie.
+// See choice.hpp. Layouts for special columns are tried first: short columns that are staged or unrolled, then columns
+// read by vectors wherever rows begin. Any columns can be read where they lie.
 #include "codegen/cuda/fold/across/choice.hpp"
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace {
 
 using layout = column_fold_choice::layout;
 
-/// Columns longer than 2^(split_class + 4) elements are shared by several blocks. Where the results are few, these are
-/// large ones: the fewer there are, the sooner the last has joined their parts.
+/// Columns longer than 2^(split_class + 4) elements are shared by several blocks. These are large where the results are
+/// few: the fewer blocks there are, the sooner the last one has joined their parts.
 constexpr std::uint8_t split_class = 6;
 constexpr std::uint32_t least_block = 128, small_block = 256, medium_block = 512, large_block = 1024;
-constexpr std::uint32_t resident_threads = 1024;  // of a multiprocessor: they keep memory busy
+constexpr std::uint32_t resident_threads = 1024;  // of a multiprocessor: enough to keep memory busy
 constexpr std::uint32_t shared_bytes = 48 * 1024;
 constexpr std::uint32_t wide_part_bytes = 16;
 
@@ -32,7 +32,7 @@ bool inner_is(const folded_kernel& f, std::uint16_t flags) { return (inner_class
 
 bool has_many_words(const folded_kernel& f) { return f.words() > 2; }
 
-/// Whether all is folded over one axis and none of it written on the way, from arrays that lie where they are read.
+/// Whether everything is folded over one axis, from arrays read in place, and no output moves along that axis.
 bool folds_one_axis_of_arrays(const folded_kernel& f) {
     const folded_space& s = f.longest_space();
     return f.spaces().size() == 1 && s.axes.size() == 1 && s.outputs.empty() && f.kernel().generators.empty() &&
@@ -48,8 +48,8 @@ bool are_aligned(const std::vector<const array_argument*>& inputs) {
     return std::ranges::all_of(inputs, [](const array_argument* in) { return in->at->head.vector; });
 }
 
-/// Whether every array that is folded moves everywhere by elements of one size, and no other that a fold wants moves
-/// along the columns; nor is an element's place wanted.
+/// Whether every folded array moves along all axes and has elements of one size, no other operand of a fold moves along
+/// the columns, and no fold needs an element's place.
 bool folds_vectors_of_columns(const folded_kernel& f) {
     const cuda_kernel& b = f.kernel();
     const folded_space& s = f.longest_space();
@@ -69,10 +69,10 @@ bool folds_vectors_of_columns(const folded_kernel& f) {
 
 // ---- staged
 
-/// Unless the columns are one run of memory in all that is folded, and few enough bytes to stage.
+/// Empty unless the columns are one run of memory in all folded arrays, of few enough bytes to stage.
 std::optional<column_fold_choice> choose_staged(const folded_kernel& f) {
     constexpr std::uint32_t wanted_bytes = 24 * 1024, most_bytes = 46 * 1024;  // of shared memory
-    constexpr std::uint32_t widest_inner = 31;                                 // of the class of short inner axes
+    constexpr std::uint32_t widest_inner = 31;                                 // the class of short inner axes
     constexpr std::uint32_t vector_bytes = 16;
     const bool known_width = inner_class_of(f).extent != 0;
     const std::uint8_t longest_class = known_width ? 6 : 4;
@@ -96,7 +96,7 @@ std::optional<column_fold_choice> choose_staged(const folded_kernel& f) {
 
 // ---- unrolled
 
-/// Whether all that is folded is aligned where columns lie beside each other, and nothing else moves along them.
+/// Whether every folded array is aligned and contiguous across columns, and no other array moves along them.
 bool has_vectors_of_columns(const folded_kernel& f) {
     const int inner = inner_axis(f);
     return std::ranges::all_of(f.kernel().inputs, [&](const array_argument& in) {
@@ -136,7 +136,7 @@ std::optional<column_fold_choice> choose_unrolled(const folded_kernel& f) {
 
 // ---- strips
 
-/// Of fewer columns a block would have a row or two, and many threads none.
+/// With fewer columns a block would have a row or two, and many threads no columns.
 bool are_wide(const folded_kernel& f) {
     return inner_is(f, axis_flags::wide_contiguous_columns) ||
            (inner_is(f, axis_flags::middling_contiguous_columns) && f.length_class() >= split_class &&
@@ -145,14 +145,14 @@ bool are_wide(const folded_kernel& f) {
 
 std::optional<column_fold_choice> choose_strips(const folded_kernel& f) {
     constexpr std::uint32_t most_words = 20;
-    constexpr std::uint8_t least_class = 3;  // shorter columns a thread each
+    constexpr std::uint8_t least_class = 3;  // shorter columns get a thread each
     if (!folds_one_axis_of_arrays(f) || !are_wide(f) || f.length_class() < least_class || !folds_vectors_of_columns(f))
         return {};
     const folded_space& s = f.longest_space();
     const std::vector<const array_argument*> inputs = f.inputs_of(s);
     const std::uint32_t bytes = bytes_of(*inputs[0]), vector = 16 / bytes;
     const bool split = f.length_class() >= split_class;
-    // Parts of many words have long columns of floats, and begin anywhere, or the joins cost more than is gained.
+    // Parts of many words: only long columns of floats whose rows begin anywhere, else the joins cost too much.
     if ((bytes != 4 && bytes != 8) || vector * f.words() > most_words ||
         vector * 2 * cost_of(f.kernel().graph, s.values) > statement_budget ||
         (has_many_words(f) && (bytes != 4 || !split || are_aligned(inputs))))
@@ -165,12 +165,12 @@ std::optional<column_fold_choice> choose_strips(const folded_kernel& f) {
     const std::uint32_t each = c.tiles_ahead ? 1 : vector;
     c.tile_columns = each;
     c.aligned = each == 1 || are_aligned(inputs);
-    // So that most threads have a vector of some row; rows that begin anywhere have a part of one vector more.
+    // Most threads then have a vector of some row; rows that begin anywhere have a part of one vector more.
     c.most_across = (c.tiles_ahead ? 64 : 32) - (c.aligned ? 0 : 1);
     c.unroll = {f.unroll_of(s, f.bytes_at_once(s, each), 1, each, c.tiles_ahead ? folded_kernel::bytes_ahead : 128)};
     c.room_bytes = (c.threads + c.threads / 16) * each * f.widest_part();
     c.slots_at_once = has_many_words(f) ? 8 : 6;
-    c.has_rounds = split;  // of shorter columns a thread has few tiles
+    c.has_rounds = split;  // a thread has few tiles of shorter columns
     if (split) {
         constexpr std::uint32_t least_rows = 128;
         c.split = block_split{.piece = least_rows,
@@ -183,13 +183,13 @@ std::optional<column_fold_choice> choose_strips(const folded_kernel& f) {
 
 // ---- contiguous
 
-/// Whether the columns are a run of memory, as the class promises, of some vectors for each thread.
+/// Whether the columns are one run of memory, as the class promises, with several vectors for each thread.
 bool are_contiguous(const folded_kernel& f) {
     constexpr std::uint8_t least_class = 4;
     if (!inner_is(f, axis_flags::contiguous_columns) || !folds_one_axis_of_arrays(f) ||
         f.length_class() < least_class || !folds_vectors_of_columns(f))
         return false;
-    // Groups of threads read columns that are aligned as well where they lie.
+    // Groups of threads read aligned columns as fast where they lie.
     const bool split = f.length_class() >= split_class;
     return f.kernel().rank == 1 || split || !are_aligned(f.inputs_of(f.longest_space()));
 }
@@ -198,30 +198,30 @@ struct block_size {
     std::uint32_t threads, resident;  // of a block, and of a multiprocessor
 };
 
-/// As many blocks as are resident at once, where there are not more places of the outer axes. Without such axes these
-/// are large: the fewer there are, the less is published.
+/// As many blocks as are resident at once, unless the outer axes have fewer places. Without outer axes blocks are
+/// large: the fewer there are, the less is published.
 block_size choose_contiguous_block(const folded_kernel& f, bool light, std::uint32_t& each) {
-    // The longer columns are, the fewer rows of them; of what has much to join, sooner.
+    // The longer columns are, the fewer of them there are; the limit is lower for parts of many words.
     constexpr std::uint8_t joined_class = 9, long_class = 11, longest_class = 13;
     const bool one = f.kernel().rank == 1, many_words = has_many_words(f);
     const bool few_columns = inner_is(f, axis_flags::short_inner);
     const std::vector<fold_traits>& folds = f.longest_folds();
-    // A small block holds few whole rows of many columns, and what many blocks have of them is much for the last.
+    // A small block holds few whole rows of many columns, and the last block has to join the parts of many blocks.
     const bool several = !one && !few_columns;
-    // Nothing but a sum of exponentials keeps a multiprocessor busy while what it reads next is on its way.
+    // A sum of exponentials alone computes long enough to hide the latency of the next loads.
     if (f.words() == 2 && folds.size() == 1 && folds[0].counts_entries()) {
         const bool doubles = bytes_of(*f.inputs_of(f.longest_space())[0]) == 8;
         const std::uint32_t resident =
             doubles || (several && f.length_class() >= joined_class) ? resident_threads / 2 : resident_threads;
         return {one ? resident : few_columns ? small_block : medium_block, resident};
     }
-    // Parts of several words want registers.
+    // Parts of several words need registers.
     std::uint32_t bytes = 0;
     for (const fold_traits& fold : folds) bytes += fold.bytes();
     const bool wide_parts = bytes > wide_part_bytes, small = many_words || light;
     block_size s{one ? (small ? medium_block : large_block) : (small ? small_block : medium_block),
                  many_words && (one || wide_parts) ? resident_threads / 2 : resident_threads};
-    // While a small block of moments joins what its threads have, others read.
+    // While a small block of moments joins its threads' parts, other blocks read.
     if (many_words && few_columns && !one) s.threads = wide_parts ? least_block / 2 : least_block;
     if (several && f.length_class() >= (many_words ? joined_class : long_class)) {
         s.threads = medium_block;
@@ -239,7 +239,7 @@ std::optional<column_fold_choice> choose_contiguous(const folded_kernel& f) {
     const std::vector<const array_argument*> inputs = f.inputs_of(s);
     const std::uint32_t bytes = bytes_of(*inputs[0]);
     const bool one = f.kernel().rank == 1, split = f.length_class() >= split_class;
-    const bool light = f.words() == 1 && inputs.size() == 1;  // registers for twice as many loads
+    const bool light = f.words() == 1 && inputs.size() == 1;  // then registers hold twice as many loads
     column_fold_choice c;
     c.how = layout::contiguous;
     c.tiles_ahead = split && f.gains_from_tiles_ahead();
@@ -251,7 +251,7 @@ std::optional<column_fold_choice> choose_contiguous(const folded_kernel& f) {
         each = 1;
     else
         size = choose_contiguous_block(f, light, each);
-    // Of columns that all blocks fold the last block would have much to load.
+    // Where all blocks fold all columns, one last block would have to load too many parts.
     const bool shares_results = split && one;
     while (size.threads * (each + 1) * f.widest_part() > shared_bytes - (shares_results ? bytes_to_finish : 0))
         size.threads /= 2;
@@ -261,10 +261,10 @@ std::optional<column_fold_choice> choose_contiguous(const folded_kernel& f) {
     c.room_bytes = size.threads * (each + 1) * f.widest_part();
     c.least_vectors = 8;
     c.even_steps = one && light;
-    c.has_rounds = one;  // else a thread has few tiles, and no registers to spare
+    c.has_rounds = one;  // otherwise a thread has few tiles, and no registers to spare
     c.unroll = {f.unroll_of(s, static_cast<std::uint32_t>(inputs.size()) * bytes * each, each, each,
                             c.tiles_ahead ? folded_kernel::bytes_ahead : (light ? 128 : 64) * 1024 / size.resident)};
-    // One a multiprocessor: registers for more slots at once, and more turns of them leave fewer idle in the end.
+    // One block a multiprocessor has registers for more slots at once; more waves leave fewer idle at the end.
     const bool large_blocks = !one && c.resident_blocks == 1, many_words = has_many_words(f);
     c.slots_at_once = one ? (many_words ? 24 : 10) : large_blocks ? (many_words ? 12 : 8) : 4;
     if (split) {
@@ -296,8 +296,8 @@ bool has_random_vectors(const folded_kernel& f, std::uint32_t columns) {
     });
 }
 
-/// Neighbouring columns that a thread folds: more than one where all that moves along them and is folded does so by one
-/// element and is aligned.
+/// Neighbouring columns that a thread folds: more than one where every folded operand that moves along the columns is
+/// contiguous and aligned there.
 std::uint32_t columns_of_thread(const folded_kernel& f, std::uint32_t threads) {
     constexpr std::uint32_t most_words = 15;  // of registers for results
     const int inner = inner_axis(f);
@@ -321,7 +321,7 @@ std::uint32_t columns_of_thread(const folded_kernel& f, std::uint32_t threads) {
     return has_random_vectors(f, n) ? n : 1;
 }
 
-/// A line of memory, in threads.
+/// The number of threads that read a line of memory.
 std::uint32_t threads_of_line(const folded_kernel& f, std::uint32_t columns, std::uint32_t most) {
     constexpr std::uint32_t bytes = 128;
     std::uint32_t widest = 1;
@@ -333,7 +333,7 @@ column_fold_choice choose_where_they_lie(const folded_kernel& f) {
     const int rank = f.kernel().rank;
     const bool split = f.length_class() >= split_class, many_words = has_many_words(f);
     const bool narrow = rank > 1 && inner_is(f, axis_flags::short_inner);
-    // Joins over threads cost more than they gain where columns are short, most of all those of moments.
+    // Joins over threads cost more than they gain where columns are short, most of all for moments.
     const std::uint8_t longest_alone = narrow ? 1 : many_words ? 3 : 2;
     column_fold_choice c;
     c.how = f.length_class() <= longest_alone ? layout::alone
@@ -354,7 +354,7 @@ column_fold_choice choose_where_they_lie(const folded_kernel& f) {
     const bool draws = f.draws_alone(f.longest_space());
     c.slots_at_once = c.columns > 1 && !many_words && !draws ? 16 : 8;
     if (!alone) c.room_bytes = c.threads * c.columns * f.widest_part();
-    if (c.how == layout::packed) {  // so many that each folds a tile, and that the widest group has room
+    if (c.how == layout::packed) {  // so many that each thread folds a tile and the widest group has room
         constexpr std::uint32_t short_inner = 32;
         c.height = std::clamp((16u << f.length_class()) / tile, 2u, c.threads * c.columns / short_inner);
     }

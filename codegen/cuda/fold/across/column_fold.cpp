@@ -1,6 +1,6 @@
-// Columns on CUDA that are read where they lie: a thread folds up to 16 bytes of neighbouring ones, threads beside each
-// other read neighbours, and below them are as many rows of threads as the block has room for. Few columns have many
-// rows of threads, so narrow arrays are read as whole as wide ones; long columns are shared by several blocks.
+// Columns on CUDA that are read where they lie: a thread folds up to 16 bytes of neighbouring columns, threads beside
+// each other read neighbours, and a block has as many rows of threads below them as fit. Few columns get many rows of
+// threads, so narrow arrays use whole memory lines as wide ones do; several blocks share long columns.
 #include <functional>
 
 #include "codegen/cuda/fold/across/column_fold.hpp"
@@ -80,11 +80,11 @@ private:
         return write_vector(all);
     }
 
-    /// Threads beside each other where blocks share columns. The fewer columns there are, the fewer are a block's, for
-    /// the more blocks share a column, the more does the last of them join.
+    /// The number of threads beside each other where blocks share columns. Fewer columns give a narrower block: the
+    /// more blocks share a column, the more parts the last one joins.
     formula shared_across() const { return power_below_root(2 * vectors(), choice_.least_across, choice_.most_across); }
 
-    /// A thread without columns takes the last ones and folds nothing of them.
+    /// A thread without columns reads the last ones and folds nothing.
     std::string write_vector(const std::string& all) {
         const std::string type = b_.linear();
         b_.code.line("const ", type, " vector = at < ", all, " ? at : ", all, " - 1;");
@@ -109,7 +109,7 @@ private:
             out.line("constexpr ", type, " height = ", height, ";");
             out.line("const ", type, " group = below / height, groups = quotient(", threads_ / height, "u, ", by_across,
                      ");");
-            // Threads for which there is no whole group stand below all others.
+            // Threads outside any whole group get a row below all others.
             out.line("const ", type, " down = group < groups ? below % height : height;");
             out.line("const ", type, " at = ", block(), " * groups + group;");
             out.line("const bool mine = group < groups && at < ", outers, ";");
@@ -133,7 +133,7 @@ private:
                      columns_ == 1 ? digit(inner_) : "column", ";");
     }
 
-    /// Operands that move along the columns and are not folded: those of the thread's own.
+    /// Loads the operands that move along the columns and are not folded, for the thread's own columns.
     void load_own() {
         std::vector<const array_argument*> own;
         for (const array_argument& in : b_.inputs)
@@ -154,7 +154,7 @@ private:
         source_writer& out = b_.code;
         const folded_space& s = spaces_[number];
         const std::uint32_t tile = choice_.unroll[number];
-        const bool shared = split_;  // shorter spaces too: what each block has is joined
+        const bool shared = split_;  // shorter spaces too: their parts are joined as well
         const std::string type = b_.linear(), n = "n" + suffix(number), apart = alone() ? "" : " * height";
         const std::string first = (shared ? "blockIdx.y * " + std::to_string(tile) + "u" + apart + " + " : "") + lane();
         declare_results(folds_[number]);
@@ -163,7 +163,7 @@ private:
         declare_parts(folds_[number], false);
         out.line("const ", type, ' ', n, " = mine ? ", b_.count(points_of(s.bits()), "folded" + suffix(number)),
                  " : 0, step = ", shared ? "gridDim.y * " : "", tile, apart, ";");
-        // A vector that the array ends in is loaded by elements; random numbers are there for all of it.
+        // A vector in which the array ends is loaded by elements; random numbers exist for all of it.
         const bool loads_vectors = columns_ > 1 && (!s.outputs.empty() || !inputs_of(s).empty());
         out.line(type, " k = ", first, ";");
         open_rounds(folds_[number]);

@@ -1,5 +1,5 @@
-// Folds across memory: what the layouts of columns share (cuda/fold/across/choice.hpp), each of which is printed by a
-// file of its own.
+// Folds across memory: the text that the layouts of columns share (cuda/fold/across/choice.hpp). Each layout is printed
+// by a file of its own.
 #pragma once
 
 #include <functional>
@@ -27,11 +27,11 @@ protected:
     }
 
     std::string block() { return b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x"; }
-    /// Columns beside each other in memory; vectors of them, in a row of memory and over all kept axes.
+    /// Columns beside each other in memory; their vectors, in a row of memory and over all kept axes.
     formula row_width() const { return points_of(axis_bit(inner_)); }
     formula row_vectors() const { return ceil_divide(row_width(), each_); }
     formula vectors() const { return points_of(outer_bits()) * row_vectors(); }
-    /// What the digits of `outer` are; the innermost, from the text of a column.
+    /// The digits of `outer`; the innermost digit, from the text of a column.
     void write_outer_digits() {
         if (b_.rank > 1) b_.write_digits("outer", std::vector<int>(kept_.begin(), kept_.end() - 1));
     }
@@ -41,10 +41,10 @@ protected:
     /// Loads an element of each of the thread's neighbouring columns into the arrays' elements [u], from `address` on.
     void load_vectors(const folded_space& s, const std::function<std::string(const array_argument& in)>& address);
     static std::string_view scalar_load(const array_argument& in) { return in.at->head.aliased ? "*(" : "__ldg("; }
-    /// Joins over the `lanes()` threads of a column, `across` beside each other, which have `columns` each.
+    /// Joins over the `lanes()` threads of a column; `across` threads stand beside each other and have `columns` each.
     void combine_down(fold_writer& f, const std::string& joiner, const std::string& variable,
                       const std::string& across);
-    /// What those of the first row have, to all rows.
+    /// Gives the values of the first row's threads to all rows.
     void share_down(fold_writer& f, const std::string& across);
 
     const column_fold_choice& choice_;

@@ -1,7 +1,7 @@
-// Folds across memory of wide columns without gaps, 16 bytes a thread wherever their rows begin: a block has a strip of
-// neighbouring columns. Of rows that begin anywhere every fourth (of 4-byte elements) begins at the same place of a
-// vector; rows of threads come in fours, so each thread meets the same columns again and again. Some elements of a
-// strip's neighbours are loaded with it and not folded; in the end a thread has a column.
+// Folds across memory of wide columns without gaps, 16 bytes a thread wherever rows begin: a block has a strip of
+// neighbouring columns. Where rows begin anywhere, every fourth row (of 4-byte elements) begins at the same place of a
+// vector; rows of threads come in fours, so a thread always meets the same columns. A strip's loads include some
+// elements of its neighbours, which it does not fold; in the end a thread has one column.
 #include "codegen/cuda/fold/across/column_fold.hpp"
 
 namespace ingot::codegen {
@@ -16,7 +16,7 @@ public:
         : column_fold(b, f, c), aligned_(c.aligned) {}
 
 private:
-    /// Vectors of a strip, of a row's. Rows that begin anywhere have a part of one vector more.
+    /// The vectors of a strip, out of a row's. Rows that begin anywhere have one more vector, of which they use a part.
     formula strip() const {
         return choice_.tiles_ahead ? busiest_width(row_vectors(), choice_.most_across, threads_)
                                    : balanced(row_vectors(), choice_.most_across).size;
@@ -46,7 +46,7 @@ private:
         out.line("const ", type, " down = quotient(threadIdx.x, ", by_across, "), height = quotient(", threads_, "u, ",
                  by_across, ")", aligned_ ? "" : " & ~" + std::to_string(each_ - 1) + 'u', ";");
         out.line("const ", type, " vector = threadIdx.x - down * ", across, ";");
-        // In the end.
+        // After the folds a thread has one column.
         out.line("const ", type, " share = threadIdx.x / uint32(width), shares = ", threads_, "u / uint32(width);");
         b_.needs.type(dtype::u4);
         out.line("const ", type, " column = threadIdx.x - share * width;");
@@ -79,7 +79,7 @@ private:
         out.open();
         const std::string tile = std::to_string(unroll) + " * height";
         std::string first = "down", step = tile;
-        if (split_) {  // tiles in turn: what was read last lies near the end, where the block that comes next begins
+        if (split_) {  // tiles in turn: the tiles read last lie near the end, where the next block begins
             first = "blockIdx.y * " + tile + " + down", step = "gridDim.y * " + tile;
         }
         for (const array_argument* in : inputs)

@@ -1,6 +1,6 @@
-// Columns on CUDA that lie in memory without gaps, folded by vectors of the run that they are, 16 bytes a thread
-// whatever their number: as many threads as columns read so many vectors that each thread's next one, so many further
-// on, lies in the same columns again. So a thread meets each column in turn, and in the end has one.
+// Columns on CUDA that lie in memory without gaps, folded by vectors of the run that they form, 16 bytes a thread
+// whatever their number. The number of active threads is a multiple of the number of columns, so that a thread's next
+// vector, that many vectors further on, lies in the same columns. In the end a thread has one column.
 #include "codegen/cuda/fold/across/column_fold.hpp"
 
 namespace ingot::codegen {
@@ -31,8 +31,8 @@ private:
         b_.code.line("alignas(16) __shared__ ", b_.needs.type(dtype::u8), " room[", choice_.room_bytes / 8, "];");
     }
 
-    /// A block has the columns of one place of the outer axes, or of several where these are few vectors. The text of
-    /// the column that a thread has in the end.
+    /// A block has the columns of one place of the outer axes, or of several where these have few vectors. Returns the
+    /// text of the column that a thread has in the end.
     std::string write_run() {
         source_writer& out = b_.code;
         const std::string type = b_.linear(), width = b_.count(row_width(), "width"),
@@ -58,14 +58,14 @@ private:
             out.line("const ", type, " group = threadIdx.x / active, lane = threadIdx.x - group * active;");
             out.line("const ", type, " at = ", block(), " * groups + group;");
             out.line("const bool mine = group < groups && at < ", outers, ";");
-            // Threads for which there is no whole group stand below all others.
+            // Threads outside any whole group get a row below all others.
             out.line("const ", type, " down = group < groups ? quotient(lane, ", by_width, ") : height;");
             out.line("const ", type, " outer = at < ", outers, " ? at : ", outers, " - 1;");
         }
         return "(lane - quotient(lane, " + by_width + ") * " + width + ')';
     }
 
-    /// The text of where vector `at` lies.
+    /// The text of the address of vector `at`.
     std::string address_in_run(const array_argument& in, const std::string& at) const {
         return in.name + "_from + (" + at + ')' + (each_ == 1 ? "" : " * " + std::to_string(each_));
     }
@@ -74,7 +74,7 @@ private:
         load_vectors(s, [&](const array_argument& in) { return address_in_run(in, at); });
     }
 
-    /// The elements before the first whole vector and behind the last are fewer than two vectors: a thread each.
+    /// A thread each folds the elements before the first whole vector and behind the last, fewer than two vectors.
     void write_space(std::size_t) override {
         source_writer& out = b_.code;
         const folded_space& s = spaces_[0];
@@ -113,7 +113,7 @@ private:
         declare_parts(folds);
         const std::uint32_t tile = choice_.unroll[0];
         const std::string tiles = std::to_string(tile) + " * active";
-        if (split_) {  // rounds of whole tiles, then even pieces of what is left
+        if (split_) {  // rounds of whole tiles, then even pieces of the rest
             const std::string width = b_.count(row_width(), "width");
             out.line("const ", type, " round = gridDim.y * ", tiles, ", rounds = vectors / round * round;");
             out.line(type, " k = blockIdx.y * ", tiles, " + lane, end = mine ? rounds : 0;");

@@ -1,4 +1,4 @@
-// What explain says of a column fold's choice.
+// The text that explain prints about a column fold's choice.
 #include <algorithm>
 
 #include "codegen/cuda/fold/across/choice.hpp"

@@ -1,5 +1,5 @@
 // Folds across memory of columns of at most 16 elements: a thread loads all of some columns before it folds any, so
-// that there is no loop and enough is under way. Its columns lie as far apart as a block has threads; aligned ones are
+// that there is no loop and enough loads are in flight. Its columns lie a block's threads apart; aligned ones are
 // vectors of neighbours.
 #include "codegen/cuda/fold/across/column_fold.hpp"
 
@@ -27,7 +27,7 @@ private:
         b_.code.line("const ", b_.linear(), " begin = ", b_.thread_index(threads_ * apart_), ";");
     }
 
-    /// Where column j of this thread lies, or the last one.
+    /// The loop over this thread's columns j; a column past the end reads the last one.
     void open_columns_apart() {
         source_writer& out = b_.code;
         const std::string type = b_.linear(), all = b_.count(vectors(), "vectors");
@@ -133,7 +133,7 @@ private:
         b_.body.leave(outside);
     }
 
-    /// What is the same for all columns is computed once: no condition stands before it.
+    /// Values that are the same for all columns are computed once, outside any condition.
     void write_results_apart(const std::string& owner) {
         for (const std::size_t k : results_) {
             const std::string value = b_.body.value(b_.graph.roots[k], b_.code);
@@ -145,7 +145,7 @@ private:
         b_.code.close();
     }
 
-    /// The function that makes a partial result of squares of all elements of a column.
+    /// The function that makes a partial result of squares from all elements of a column.
     std::string moments_of_few(fold_writer& f) {
         f.part_type();  // declares the types
         f.joiner();

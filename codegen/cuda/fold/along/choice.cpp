@@ -1,4 +1,4 @@
-// See choice.hpp. Rows enough to fill the GPU are a block's own, or several are; of a few long ones blocks share each.
+// See choice.hpp. A block has one or several rows where rows fill the GPU; blocks share each of a few long rows.
 #include "codegen/cuda/fold/along/choice.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::uint32_t resident_threads = 1024;  // of a multiprocessor, where 
 
 // ---- facts
 
-/// Whether registers hold twice as many loads as else, beside the parts.
+/// Whether registers hold twice as many loads as usual, beside the parts.
 bool is_light(const folded_kernel& f) {
     constexpr std::uint32_t double_bytes = 8, few_words = 5;
     return f.words() <= few_words && std::ranges::all_of(f.kernel().inputs, [&](const array_argument& in) {
@@ -27,12 +27,12 @@ bool is_light(const folded_kernel& f) {
            });
 }
 
-/// A row of bytes is soon read: smaller blocks begin and end in less time.
+/// A row of bytes is read quickly, and smaller blocks begin and end in less time.
 bool are_bytes(const folded_kernel& f) {
     return std::ranges::all_of(f.kernel().inputs, [](const array_argument& in) { return bytes_of(in) == 1; });
 }
 
-/// Whether all that is folded is one fold that counts its entries, and which of the two.
+/// Whether the longest space has one fold only and that counts its entries; and which of the two such folds it is.
 bool counts_alone(const folded_kernel& f) {
     return f.longest_folds().size() == 1 && f.longest_folds()[0].counts_entries();
 }
@@ -43,11 +43,11 @@ bool is_aligned(const std::vector<const array_argument*>& inputs) {
     return std::ranges::all_of(inputs, [](const array_argument* in) { return in->at->head.vector; });
 }
 
-/// Whether the key tells how long the rows are of which a warp reads several.
+/// Whether the key has the length of rows so short that a warp reads several.
 bool is_known_short(const folded_space& s) { return s.length_class == 1 && s.subclass != 0; }
 
-/// How many elements a lane loads at once: more than one where a single bound axis runs along memory, and every input
-/// is aligned or there is but one. Not of rows of so few vectors that what lies beside these would be as much.
+/// The elements that a lane loads at once: more than one where a single bound axis runs along memory, and every input
+/// is aligned or there is only one; but not in rows whose elements outside whole vectors would be as many.
 std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
     const cuda_kernel& b = f.kernel();
     const std::vector<const array_argument*> inputs = f.inputs_of(s);
@@ -70,7 +70,7 @@ std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
     return generators.empty() || f.draws_groups(s, s.inner(), each) ? each : 1;
 }
 
-/// The array of narrow elements whose extreme or sum a fold is after, where several are joined at once.
+/// The array of narrow elements of which a fold takes the extreme, sum or count, where one instruction joins several.
 const array_argument* packed_by(const folded_kernel& kernel, const fold_traits& f, const folded_space& s,
                                 std::uint32_t each) {
     const graph& g = kernel.kernel().graph;
@@ -93,8 +93,8 @@ bool is_packed(const array_argument* in) { return in != nullptr; }
 
 // ---- choosing
 
-/// So many that each has four vectors, or four times that; then a block. Few rows are wanted soon: as many lanes as
-/// have something to do. Of rows that are known to be short a lane has a vector, or four elements.
+/// Lanes that share a row: each has four vectors, up to four times as many; longer rows get a block. Few rows get as
+/// many lanes as have work, to end soon. In rows known to be short a lane has one vector, or four elements.
 std::uint32_t choose_lanes(const folded_kernel& f, std::uint32_t threads, bool few) {
     const folded_space& s = f.longest_space();
     const std::uint32_t each = vector_elements(f, s), vectors = s.longest() / each;
@@ -105,14 +105,14 @@ std::uint32_t choose_lanes(const folded_kernel& f, std::uint32_t threads, bool f
     return few ? warp : std::clamp(vectors / vectors_a_lane, least_lanes, warp);
 }
 
-/// Of a multiprocessor, where blocks share rows. Moments and exponentials of doubles want registers.
+/// Blocks of a multiprocessor, where blocks share rows. Moments and exponentials of doubles need more registers.
 std::uint32_t choose_resident_blocks(const folded_kernel& f, std::uint32_t threads) {
     const std::uint32_t quarters = is_light(f) ? 4 : is_moments(f) ? 2 : is_exponentials(f) ? 3 : 4;
     return resident_threads / 4 * quarters / threads;
 }
 
-/// Elements before the first vector of a row that begins anywhere: up to a line of the caches, of which warps then read
-/// whole ones, where there are lanes enough to load them at once.
+/// The unit of the elements before the first vector of a row that begins anywhere: a cache line, so that warps read
+/// whole lines, where there are enough lanes to load these elements at once; else a vector.
 std::uint32_t choose_head_unit(const array_argument& in, std::uint32_t lanes) {
     constexpr std::uint32_t line = 128, vector = 16;
     const std::uint32_t bytes = bytes_of(in);
@@ -120,7 +120,7 @@ std::uint32_t choose_head_unit(const array_argument& in, std::uint32_t lanes) {
 }
 
 space choose_space(const folded_kernel& f, const row_fold_choice& c, std::size_t number) {
-    // A whole row at once, where registers hold it: what is left for a second time would wait for itself.
+    // A whole row is loaded at once where registers hold it: a second tile would have to wait for the first.
     constexpr std::uint32_t bytes_in_flight = 64, whole_row_bytes = 128;
     const folded_space& s = f.spaces()[number];
     const std::vector<const array_argument*> inputs = f.inputs_of(s);
@@ -160,8 +160,8 @@ bool can_deal_tiles(const folded_kernel& f, const row_fold_choice& c) {
            std::ranges::none_of(chosen.packed, is_packed);
 }
 
-/// Whether the blocks of the only row take the last of its rounds when they are ready, and have no even shares of it:
-/// not all multiprocessors read equally fast, and the slowest would be waited for.
+/// Whether the blocks of the only row take the last of its rounds when they are ready, instead of even shares: not all
+/// multiprocessors read equally fast, and all would wait for the slowest.
 bool can_deal_rounds(const folded_kernel& f, const row_fold_choice& c) {
     return c.split && f.kernel().rank == 0 && f.spaces().size() == 1 && c.spaces[0].each > 1 && !c.spaces[0].drawn &&
            std::ranges::all_of(f.folds(0), [](const fold_traits& fold) { return fold.is_in_any_order(); });
@@ -171,7 +171,7 @@ void choose_persistent_tiles(const folded_kernel& f, row_fold_choice& c) {
     space& s = c.spaces[0];
     c.how = layout::persistent_tiles;
     c.split = {.piece = c.threads * s.unroll * s.each, .along = f.kept_bits(), .how = block_split::finish::shared};
-    // Rows of the only input may begin anywhere, whether or not they are known to begin with a vector.
+    // Rows of the only input may begin anywhere; their alignment in the key is not used.
     if (const std::vector<const array_argument*> inputs = f.inputs_of(f.spaces()[0]); inputs.size() == 1) {
         s.aligned = false;
         s.head_unit = choose_head_unit(*inputs[0], c.lanes);
@@ -182,7 +182,7 @@ void choose_persistent_tiles(const folded_kernel& f, row_fold_choice& c) {
 
 row_fold_choice choose_row_fold(const folded_kernel& f) {
     constexpr std::uint8_t longest_class = 10;
-    constexpr std::uint32_t most_vectors = 64;  // of a lane: their sum is a short one
+    constexpr std::uint32_t most_vectors = 64;  // of a lane: a sum of so few rounds little
     constexpr std::uint32_t piece_bytes = 32 * 1024;
     const bool few = few_results(f.kernel().key, f.kernel().rank);
     row_fold_choice c;
@@ -192,7 +192,7 @@ row_fold_choice choose_row_fold(const folded_kernel& f) {
     if (few && f.length_class() >= long_row_class) c.split.emplace();
     if (c.split && is_light(f) && !are_bytes(f)) c.threads = 2 * usual_threads;
     c.lanes = choose_lanes(f, c.threads, few);
-    // Of many rows that are not long, more blocks at once: some load while others join what they have.
+    // Many rows of medium length get more blocks at once: some load while others join.
     if (c.is_block_wide() && !few && f.length_class() <= longest_class) c.lanes = c.threads = usual_threads / 2;
     c.how = c.split ? layout::blocks : c.is_block_wide() ? layout::block : layout::lanes;
     c.has_rounds = f.length_class() >= long_row_class || (16u << f.length_class()) > most_vectors * c.lanes;
@@ -203,7 +203,7 @@ row_fold_choice choose_row_fold(const folded_kernel& f) {
         choose_persistent_tiles(f, c);
         return c;
     }
-    // Some vectors at least for every thread of a block.
+    // A piece has several vectors for every thread of a block.
     const std::uint32_t each = c.spaces[f.longest()].each, bytes = f.bytes_at_once(f.longest_space(), 1) * each;
     c.split->piece = each * std::max(c.threads, piece_bytes / std::max(bytes, 4u));
     if (can_deal_rounds(f, c)) {

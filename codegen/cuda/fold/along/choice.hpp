@@ -1,6 +1,6 @@
-// How a fold along memory on CUDA shares its rows between blocks and lanes, chosen from what is folded before any of
-// the kernel is printed. A lane's loads are vectors of `each` consecutive elements; a tile is `unroll` such loads of
-// every lane, under way together.
+// How a fold along memory on CUDA shares its rows between blocks and lanes, chosen from the folded values before any
+// text is printed. A lane's loads are vectors of `each` consecutive elements; a tile is `unroll` such loads of every
+// lane, in flight together.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ struct row_fold_choice : fold_choice {
         lanes,             // a block has several rows, of a few lanes or a warp each
         block,             // a block has a row
         blocks,            // several blocks share a row, in even shares
-        dealt_rounds,      // the same, but the last of a row's rounds are taken by the blocks that are ready first
+        dealt_rounds,      // as `blocks`, but the blocks that are ready first take the last of a row's rounds
         persistent_tiles,  // tiles of all rows are dealt to resident blocks in the order of memory
     };
     struct space {
         std::uint32_t each = 1, unroll = 1;
-        bool aligned = false;            // every row begins with a whole vector; else one operand's rows, anywhere
+        bool aligned = false;            // every row begins with a whole vector; else one operand's rows begin anywhere
         std::uint32_t head_unit = 1;     // elements between places where the first vector of such a row may begin
-        bool drawn = false;              // random leaves alone: groups of `each` numbers
-        bool edges_at_once = false;      // there are lanes enough for all elements that no vector holds
+        bool drawn = false;              // folds random leaves alone: groups of `each` numbers
+        bool edges_at_once = false;      // there are enough lanes for all elements outside whole vectors
         bool joins_whole_tiles = false;  // where entries are counted: all vectors of a tile at once
-        /// Of each fold the array of narrow elements of which one instruction joins several; null for none.
+        /// For each fold, the array of narrow elements of which one instruction joins several; null for none.
         std::vector<const array_argument*> packed;
     };
 

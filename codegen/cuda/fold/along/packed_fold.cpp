@@ -8,8 +8,8 @@ using namespace detail;
 
 namespace {
 
-/// The struct of that name: words are taken into two of them, which become the result in the end. `take` joins word
-/// words[i].
+/// Adds the struct of that name: words are taken into two packed words, which become the result in the end. `take` is
+/// the text that joins words[i].
 void add_struct(prelude& needs, const std::string& comment, const std::string& name, const std::string& element,
                 std::uint32_t start, std::uint32_t a_word, const std::string& take, const std::string& members) {
     needs.add(name, "/// " + comment + "\nstruct " + name +
@@ -24,15 +24,15 @@ void add_struct(prelude& needs, const std::string& comment, const std::string& n
                         std::to_string(a_word) + "; ++i) {\n" + take + "        }\n    }\n" + members + "};\n");
 }
 
-/// Pairs of 16 bits are compared by one instruction. Of bytes the upper of each pair decides, whatever lies in the
-/// lower one; a shift brings those up.
+/// One instruction compares pairs of 16 bits. For bytes the upper byte of each pair decides, whatever the lower one is;
+/// a shift moves the lower bytes up.
 std::string add_extremes(prelude& needs, dtype t, bool greatest) {
     const bool bytes = size_of(t) == 1;
     const std::string type = needs.type(t), name = std::string(greatest ? "most_" : "least_") + type;
     const std::string best = std::string(greatest ? "__vmax" : "__vmin") + (is_signed(t) ? "s2" : "u2");
     const std::string pick = greatest ? "a > b ? a : b" : "a < b ? a : b",
                       function = "    static __device__ __forceinline__ ";
-    // What every element beats: its bits, in each place of a word.
+    // The start value, which every element beats, in each place of a word.
     const std::uint32_t top = bytes ? 0x80808080u : 0x80008000u;
     const std::uint32_t start = is_signed(t) ? (greatest ? top : ~top) : (greatest ? 0 : ~0u);
     const auto part = [&](int word, int bit) {
@@ -52,8 +52,8 @@ std::string add_extremes(prelude& needs, dtype t, bool greatest) {
     return name;
 }
 
-/// Products of four bytes with ones, summed into 32 bits. These hold 2^23 words of the largest bytes, and a lane has
-/// fewer: its share of a row that fits into memory.
+/// Dot products of four bytes with ones, summed into 32 bits. A sum holds 2^23 words of the largest bytes; a lane's
+/// share of a row that fits into memory has fewer.
 std::string add_sums(prelude& needs, dtype t, const std::string& result) {
     const std::string type = needs.type(t), name = "sum_of_" + type,
                       number = needs.type(is_signed(t) ? dtype::i4 : dtype::u4);

@@ -1,6 +1,6 @@
-// Few long rows on CUDA: tiles of all rows, dealt to the blocks in the order of memory, so that all of them read near
-// each other (cuda/fold/along/row_fold.hpp). A block publishes what it has of a row when its next tile lies in another
-// one.
+// Few long rows on CUDA: tiles of all rows are dealt to the blocks in the order of memory, so that all blocks read near
+// each other (cuda/fold/along/row_fold.hpp). A block publishes its part of a row when its next tile lies in another
+// row.
 #include "codegen/cuda/fold/along/row_fold.hpp"
 
 namespace ingot::codegen {
@@ -41,7 +41,7 @@ void row_fold::write_persistent_tiles() {
     const auto outside = b_.body.scope();
     b_.write_digits("row", kept_);
     if (!aligned) write_head(0, n);
-    // Behind the last tile there is nothing to load: what the block still has is published.
+    // After its last tile a block loads nothing and publishes the part that it still holds.
     out.line("const bool is_row = row < ", rows(), ";");
     out.line("const ", type, " vectors = is_row ? ", aligned ? n : "(" + n + " - head)", " / ", each, " : 0;");
     out.line("const ", type, " edge = ", aligned ? "vectors * " + size + " + " : "threadIdx.x < head ? threadIdx.x : ",

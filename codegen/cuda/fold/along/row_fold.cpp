@@ -12,7 +12,7 @@ void row_fold::write_place() {
     if (b_.rank > 0 && choice_.is_block_wide()) {
         out.line("const ", b_.linear(), " row = blockIdx.x;");
     } else if (b_.rank > 0) {
-        // Lanes without a row help with the last one and keep what they find to themselves.
+        // Lanes without a row fold the last row too and store nothing.
         out.line("const ", b_.linear(), " mine = ", b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x", " * ",
                  threads_ / lanes_, "u + threadIdx.x / ", lanes_, "u;");
         out.line("const ", b_.linear(), " row = mine < ", rows(), " ? mine : ", rows(), " - 1;");
@@ -44,10 +44,10 @@ void row_fold::write_vectors(std::size_t number, const std::string& n) {
     std::vector<fold_writer>& folds = folds_[number];
     const std::vector<const array_argument*> inputs = inputs_of(s);
     const std::string type = b_.linear(), size = std::to_string(c.each);
-    const bool shared = split_, aligned = c.aligned;  // shorter spaces too: what each block has is joined
+    const bool shared = split_, aligned = c.aligned;  // shorter spaces too: their parts are joined as well
     if (!aligned) write_head(number, n);
     out.line("const ", type, " vectors = ", aligned ? n : "(" + n + " - head)", " / ", c.each, ";");
-    // What no vector holds is loaded first, so that no lane waits for it.
+    // Elements outside whole vectors are loaded first, so that no lane waits for them.
     const std::string edges = n + " - vectors * " + size, first = shared ? "blockIdx.y == 0 && " : "";
     const std::string k = aligned ? "vectors * " + size + " + " : "";
     if (c.edges_at_once) {
@@ -65,7 +65,7 @@ void row_fold::write_vectors(std::size_t number, const std::string& n) {
     if (shared) {
         write_rounds(number);
     } else {
-        out.margin("#pragma unroll 1");  // few rows want a second tile, all of them registers
+        out.margin("#pragma unroll 1");  // few rows need a second tile, and every tile needs registers
         out.open("for (", type, " v = ", lane(), "; v < vectors; v += ", lanes_ * c.unroll, "u)");
         write_vector_tile(number, "vectors");
         out.close();
@@ -136,19 +136,19 @@ void row_fold::write_rounds(std::size_t number) {
     out.line("const ", type, " round = gridDim.y * ", tile, ';');
     std::string shared_evenly = "vectors";
     if (dealt) {
-        // Of many rounds two and a sixteenth are dealt: differences add up.
+        // Of many rounds two and a sixteenth are dealt, for differences between blocks add up.
         shared_evenly = "even";
         out.line("const bool deals = gridDim.y > 1 && vectors >= 6 * round;");
         out.line("const ", type, " even = deals ? vectors - vectors / 16 - 2 * round : vectors;");
     }
-    // No quotient by what is known at run time: the first loads would wait for it.
+    // The loop divides by no run-time value: the first loads would wait for the quotient.
     out.line(type, " rounds = 0;");
     out.open("for (; rounds + round <= ", shared_evenly, "; rounds += round)");
     out.line("const ", type, " v = rounds + blockIdx.y * ", tile, " + ", lane(), ';');
     write_vector_tile(number, "");
     out.close();
     b_.body.leave(outside);
-    const std::string even = "((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;";  // whole lines of caches
+    const std::string even = "((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;";  // whole cache lines
     out.line("const ", type, " piece = ", dealt ? "deals ? " + tile + " : " : "", even);
     if (dealt) return write_dealt_rounds(number);
     out.line("const ", type, " v = rounds + blockIdx.y * piece + ", lane(),
@@ -165,10 +165,10 @@ void row_fold::write_dealt_rounds(std::size_t number) {
     out.open("for (", type, " at = blockIdx.y, turn = 0; at * piece < vectors - rounds; turn ^= 1)");
     out.line("const ", type, " v = rounds + at * piece + ", lane(), ", end = min(vectors, rounds + (at + 1) * piece);");
     out.line(type, " number = at;");
-    // A piece in advance, so that no thread waits for the answer. For what could be written as atomicAdd a warp would:
-    // the compiler adds up what its threads ask for and shuffles the answer.
+    // The next piece is requested in advance, so that no thread waits for the answer. It is no atomicAdd, for the
+    // compiler would aggregate that over the warp and shuffle the answer.
     out.line("if (deals && threadIdx.x == 0) number = atomicInc(", counters(""), " + 1, 0x7fffffffu);");
-    out.open("if (v < end)");  // the first thread's always is
+    out.open("if (v < end)");  // the first thread's v always is
     load_vector_tile(number, "end");
     out.line("if (threadIdx.x == 0) asked[turn] = gridDim.y + number;");
     join_vector_tile(number, "end");
@@ -217,7 +217,7 @@ void row_fold::load_vector_tile(std::size_t number, const std::string& end) {
     const std::string vector = vector_of(unroll);
     b_.open_unrolled("u", unroll);
     if (unroll > 1 && !end.empty()) out.line("if (", vector, " >= ", end, ") continue;");
-    for (const array_argument* in : inputs) {  // apart by what is known: one address for all of them
+    for (const array_argument* in : inputs) {  // the same base address for all of them, at constant distances
         const std::string_view word = word_of(bytes_of(*in) * each, in->at->head.type);
         out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), word), '<', word, ">(", in->name, "[u], ",
                  in->name, "_row + v * ", each, unroll == 1 ? "" : " + u * " + std::to_string(lanes_ * each) + 'u',
@@ -289,7 +289,7 @@ void row_fold::write_head(std::size_t number, const std::string& n) {
 
 void row_fold::write_elements(std::size_t number, const std::string& n) {
     const std::uint32_t unroll = choice_.spaces[number].unroll, tile = lanes_ * unroll;
-    const bool shared = split_;  // shorter spaces too: what each block has is joined
+    const bool shared = split_;  // shorter spaces too: their parts are joined as well
     b_.code.line(b_.linear(), " k = ", shared ? "blockIdx.y * " + std::to_string(tile) + "u + " : "", lane(), ";");
     write_tiles(number, unroll, " * " + lanes(), n, (shared ? "gridDim.y * " : "") + std::to_string(tile) + 'u');
 }

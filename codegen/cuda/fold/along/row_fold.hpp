@@ -1,6 +1,6 @@
-// Folds along memory: lanes share a row, a few for short rows, a warp, a block; where there are few long rows several
-// blocks share one. Where the row is one run of aligned elements, or one operand's that begins anywhere, a lane loads
-// 16 bytes at once, and the few elements before the first whole vector and behind the last go one by one.
+// Folds along memory. A few lanes share a short row, a warp or a block a longer one; several blocks share a row where
+// there are few long ones. Where rows are runs of aligned elements, or the only operand's rows begin anywhere, a lane
+// loads 16 bytes at once, and the few elements before the first whole vector and behind the last are loaded one by one.
 #pragma once
 
 #include <cstdint>
@@ -31,25 +31,25 @@ private:
     void write_space(std::size_t number) override;
     /// A row of whole vectors, v of them from `head` on, dealt to the lanes in turn.
     void write_vectors(std::size_t number, const std::string& n);
-    /// A row of random numbers alone, by whole groups.
+    /// A row of random numbers only, by whole groups.
     void write_draws(std::size_t number, const std::string& n);
-    /// Of the elements that no vector holds the one at `edge`, where it is present; where each operand's row begins.
+    /// Loads the element at `edge`, outside all vectors, where `present`; declares where each operand's row begins.
     void load_edges(const folded_space& s, const std::string& present);
     void declare_rows(const folded_space& s, bool aligned);
-    /// What the blocks of a row share: rounds of whole tiles, then what is left.
+    /// The share of a row's block: rounds of whole tiles, then a piece of the rest.
     void write_rounds(std::size_t number);
     void write_dealt_rounds(std::size_t number);
-    /// The vectors v, v + 1 `lanes`, ..., `unroll` of them: all, or those before `end`.
+    /// The `unroll` vectors v, v + 1 `lanes`, ...: all, or those before `end`.
     void write_vector_tile(std::size_t number, const std::string& end);
-    /// Its loads, and what is done with them.
+    /// The loads of such a tile, and the joins.
     void load_vector_tile(std::size_t number, const std::string& end);
     void join_vector_tile(std::size_t number, const std::string& end);
     void join_whole_tile(std::size_t number);
     /// The struct that joins several narrow elements by one instruction (cuda/fold/along/packed_fold.cpp).
     std::string add_packed(fold_writer& f, const array_argument& in);
-    /// How many elements lie before the first vector of a row that begins anywhere.
+    /// The number of elements before the first vector of a row that begins anywhere.
     void write_head(std::size_t number, const std::string& n);
-    /// Rows whose elements lie anywhere: a lane's are apart, so that lanes read neighbours.
+    /// Rows whose elements lie anywhere: a lane's are `lanes` apart, so that neighbouring lanes read neighbours.
     void write_elements(std::size_t number, const std::string& n);
     void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override;
     void write_ending() override;
