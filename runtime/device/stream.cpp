@@ -368,7 +368,10 @@ bool stream::done() const {
 }
 ingot::device stream::device() const { return state_->device; }
 
-void synchronize() { runtime::synchronize(*runtime::current().stream); }
+void synchronize(const source_place& here) {
+    const detail::in_statement of_the_user(here);
+    runtime::synchronize(*runtime::current().stream);
+}
 
 event::~event() {
     if (backend_ && !is_borrowed_) backend_->destroy_event(runtime::native_event{native_});

@@ -32,6 +32,15 @@ TEST_CASE("exceptions say the file and the line of the statement that threw") {
     CHECK(line_of([&] { concatenate({x, zeros<int>({1, 1})}); }) == here + 5);
     CHECK(line_of([&] { matmul(x, zeros<int>({2, 2})); }) == here + 6);
     CHECK(line_of([&] { load<float>("/there/is/no/such/file.npy"); }) == here + 7);
+    CHECK(line_of([&] { (void)sort(x, 1); }) == here + 8);
+    CHECK(line_of([&] { (void)topk(x, 9); }) == here + 9);
+    CHECK(line_of([&] { (void)searchsorted(zeros({2, 2}), x); }) == here + 10);
+    CHECK(line_of([&] { (void)linalg::inv(zeros({2, 3})); }) == here + 11);
+    CHECK(line_of([&] { (void)fft::fft2(zeros(3)); }) == here + 12);
+    CHECK(line_of([&] { (void)quantile(x, 2.0); }) == here + 13);
+    CHECK(line_of([&] { (void)bincount(zeros<int>({2, 2})); }) == here + 14);
+    CHECK(line_of([&] { (void)random::integers<int>(5, 2, {3}); }) == here + 15);
+    CHECK(line_of([&] { (void)random::choice(3, {5}, false); }) == here + 16);
 }
 
 TEST_CASE("an evaluation's own calls are the statement's, and nothing is left behind it") {

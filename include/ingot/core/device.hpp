@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include <ingot/core/error.hpp>
 #include <ingot/core/export.hpp>
 #include <ingot/core/key.hpp>
 
@@ -394,7 +395,7 @@ inline stream current_stream() { return stream(*runtime::current().stream); }
 ///     synchronize();
 ///     std::cout << current_stream().done();
 ///     // prints: 1
-INGOT_API void synchronize();
+INGOT_API void synchronize(const source_place& here = {});
 
 namespace runtime {
 

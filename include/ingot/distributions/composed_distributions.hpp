@@ -55,7 +55,8 @@ namespace random {
 ///     std::cout << (abs(mean(random::standard_exponential<double>({10000})) - 1) < 0.1);
 ///     // prints: True
 template <floating_element T>
-auto standard_exponential(const shape_like& shape, generator& g = default_generator()) {
+auto standard_exponential(const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("standard_exponential", shape, g);
     return d.numbers(d.exponential());
 }
@@ -68,7 +69,9 @@ auto standard_exponential(const shape_like& shape, generator& g = default_genera
 ///     std::cout << (abs(stddev(random::standard_t<double>(10, {10000})) - 1.118) < 0.1);
 ///     // prints: True
 template <floating_element T, detail::real_parameter D>
-lazy<T> standard_t(const D& df, const shape_like& shape, generator& g = default_generator()) {
+lazy<T> standard_t(const D& df, const shape_like& shape, generator& g = default_generator(),
+                   const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("standard_t", shape, g);
     return detail::standard_t_numbers(d, detail::lazy_parameter(d, "df", df, detail::domain::positive));
 }
@@ -81,7 +84,9 @@ lazy<T> standard_t(const D& df, const shape_like& shape, generator& g = default_
 ///     std::cout << (abs(mean(random::f<double>(6, 20, {10000})) - 20 / 18.0) < 0.1);
 ///     // prints: True
 template <floating_element T, detail::real_parameter N, detail::real_parameter D>
-lazy<T> f(const N& dfnum, const D& dfden, const shape_like& shape, generator& g = default_generator()) {
+lazy<T> f(const N& dfnum, const D& dfden, const shape_like& shape, generator& g = default_generator(),
+          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("f", shape, g);
     return detail::f_numbers(d, detail::lazy_parameter(d, "dfnum", dfnum, detail::domain::positive),
                              detail::lazy_parameter(d, "dfden", dfden, detail::domain::positive));
@@ -95,7 +100,9 @@ lazy<T> f(const N& dfnum, const D& dfden, const shape_like& shape, generator& g 
 ///     std::cout << (abs(mean(random::noncentral_chisquare<double>(3, 2, {10000})) - 5) < 0.3);
 ///     // prints: True
 template <floating_element T, detail::real_parameter D, detail::real_parameter N>
-lazy<T> noncentral_chisquare(const D& df, const N& nonc, const shape_like& shape, generator& g = default_generator()) {
+lazy<T> noncentral_chisquare(const D& df, const N& nonc, const shape_like& shape, generator& g = default_generator(),
+                             const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("noncentral_chisquare", shape, g);
     return detail::noncentral_chisquare_numbers(d, detail::lazy_parameter(d, "df", df, detail::domain::positive),
                                                 detail::lazy_parameter(d, "nonc", nonc, detail::domain::not_negative));
@@ -109,7 +116,9 @@ lazy<T> noncentral_chisquare(const D& df, const N& nonc, const shape_like& shape
 ///     std::cout << (abs(mean(random::wald<double>(2, 3, {10000})) - 2) < 0.1);
 ///     // prints: True
 template <floating_element T, detail::real_parameter M, detail::real_parameter S>
-lazy<T> wald(const M& mean, const S& scale, const shape_like& shape, generator& g = default_generator()) {
+lazy<T> wald(const M& mean, const S& scale, const shape_like& shape, generator& g = default_generator(),
+             const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("wald", shape, g);
     return detail::wald_numbers(d, detail::lazy_parameter(d, "mean", mean, detail::domain::positive),
                                 detail::lazy_parameter(d, "scale", scale, detail::domain::positive));
@@ -123,7 +132,9 @@ lazy<T> wald(const M& mean, const S& scale, const shape_like& shape, generator& 
 ///     std::cout << (abs(mean(random::vonmises<double>(0.5, 4, {10000})) - 0.5) < 0.1);
 ///     // prints: True
 template <floating_element T, detail::real_parameter M, detail::real_parameter K>
-lazy<T> vonmises(const M& mu, const K& kappa, const shape_like& shape, generator& g = default_generator()) {
+lazy<T> vonmises(const M& mu, const K& kappa, const shape_like& shape, generator& g = default_generator(),
+                 const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("vonmises", shape, g);
     return detail::vonmises_numbers(d, detail::lazy_parameter(d, "mu", mu),
                                     detail::lazy_parameter(d, "kappa", kappa, detail::domain::not_negative));
@@ -139,7 +150,9 @@ lazy<T> vonmises(const M& mu, const K& kappa, const shape_like& shape, generator
 ///     std::cout << all(x >= 2 && x <= 3) << ' ' << (abs(mean(x) - 2.3158) < 0.01);
 ///     // prints: True True
 template <floating_element T, detail::real_parameter L, detail::real_parameter U>
-lazy<T> truncated_normal(const L& lower, const U& upper, const shape_like& shape, generator& g = default_generator()) {
+lazy<T> truncated_normal(const L& lower, const U& upper, const shape_like& shape, generator& g = default_generator(),
+                         const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("truncated_normal", shape, g);
     d.ordered("lower", lower, "upper", upper);
     return detail::truncated_normal_numbers(d, detail::lazy_parameter(d, "lower", lower, detail::domain::number),
@@ -155,7 +168,9 @@ lazy<T> truncated_normal(const L& lower, const U& upper, const shape_like& shape
 ///     std::cout << (abs(mean(random::negative_binomial(4, 0.5, {10000})) - 4) < 0.2);
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter N, detail::real_parameter P>
-lazy<T> negative_binomial(const N& n, const P& p, const shape_like& shape, generator& g = default_generator()) {
+lazy<T> negative_binomial(const N& n, const P& p, const shape_like& shape, generator& g = default_generator(),
+                          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("negative_binomial", shape, g);
     return astype<T>(
         detail::negative_binomial_numbers(d, detail::lazy_parameter(d, "n", n, detail::domain::positive),
@@ -173,7 +188,8 @@ lazy<T> negative_binomial(const N& n, const P& p, const shape_like& shape, gener
 template <integer_element T = std::int64_t, detail::integer_parameter G, detail::integer_parameter B,
           detail::integer_parameter S>
 lazy<T> hypergeometric(const G& ngood, const B& nbad, const S& nsample, const shape_like& shape,
-                       generator& g = default_generator()) {
+                       generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("hypergeometric", shape, g);
     if constexpr (!array_expression<G> && !array_expression<B> && !array_expression<S>)
         detail::check_sample_size(static_cast<double>(ngood), static_cast<double>(nbad), static_cast<double>(nsample));
@@ -191,7 +207,8 @@ lazy<T> hypergeometric(const G& ngood, const B& nbad, const S& nsample, const sh
 ///     std::cout << (abs(mean(random::zipf(7, {10000})) - 1.0083) < 0.01);
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter A>
-lazy<T> zipf(const A& a, const shape_like& shape, generator& g = default_generator()) {
+lazy<T> zipf(const A& a, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("zipf", shape, g);
     return astype<T>(detail::zipf_numbers(d, detail::lazy_parameter(d, "a", a, detail::domain::above_one)));
 }
@@ -204,7 +221,9 @@ lazy<T> zipf(const A& a, const shape_like& shape, generator& g = default_generat
 ///     std::cout << (abs(mean(random::logseries(0.7, {10000})) - 1.938) < 0.1);
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter P>
-lazy<T> logseries(const P& p, const shape_like& shape, generator& g = default_generator()) {
+lazy<T> logseries(const P& p, const shape_like& shape, generator& g = default_generator(),
+                  const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("logseries", shape, g);
     return astype<T>(detail::logseries_numbers(d, detail::lazy_parameter(d, "p", p, detail::domain::below_one)));
 }
@@ -221,7 +240,9 @@ lazy<T> logseries(const P& p, const shape_like& shape, generator& g = default_ge
 ///     std::cout << x.shape() << ' ' << all(abs(mean(x, 0) - array<double>{0.125, 0.25, 0.625}) < 0.01);
 ///     // prints: (10000, 3) True
 template <floating_element T, array_expression A>
-lazy<T> dirichlet(const A& alpha, const shape_like& shape = {}, generator& g = default_generator()) {
+lazy<T> dirichlet(const A& alpha, const shape_like& shape = {}, generator& g = default_generator(),
+                  const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::dirichlet_numbers(lazy<double>(alpha), shape, g);
 }
 
@@ -237,7 +258,8 @@ lazy<T> dirichlet(const A& alpha, const shape_like& shape = {}, generator& g = d
 ///     // prints: True True
 template <detail::integer_parameter N, array_expression P>
 array<std::int64_t> multinomial(const N& n, const P& pvals, const shape_like& shape = {},
-                                generator& g = default_generator()) {
+                                generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<double> d("multinomial", shape, g);
     return detail::multinomial_counts(detail::lazy_parameter(d, "n", n, detail::domain::count), lazy<double>(pvals),
                                       shape, g);
@@ -255,11 +277,14 @@ array<std::int64_t> multinomial(const N& n, const P& pvals, const shape_like& sh
 ///               << random::categorical(zeros<double>({4, 5, 3})).shape();
 ///     // prints: False True (4, 5)
 template <array_expression L>
-lazy<std::int64_t> categorical(const L& logits, const shape_like& shape, generator& g = default_generator()) {
+lazy<std::int64_t> categorical(const L& logits, const shape_like& shape, generator& g = default_generator(),
+                               const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::categories(lazy<double>(logits), &shape, g);
 }
 template <array_expression L>
-lazy<std::int64_t> categorical(const L& logits, generator& g = default_generator()) {
+lazy<std::int64_t> categorical(const L& logits, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::categories(lazy<double>(logits), nullptr, g);
 }
 

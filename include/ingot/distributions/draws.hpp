@@ -269,7 +269,9 @@ concept integer_element = element_type<T> && std::integral<T> && !std::same_as<T
 ///     std::cout << all(x >= -1 && x < array<float>{1, 3}) << ' ' << (abs(mean(x) - 0.5) < 0.1);
 ///     // prints: True True
 template <floating_element T, detail::real_parameter L, detail::real_parameter H>
-auto uniform(const L& low, const H& high, const shape_like& shape, generator& g = default_generator()) {
+auto uniform(const L& low, const H& high, const shape_like& shape, generator& g = default_generator(),
+             const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("uniform", shape, g);
     const auto from = d.parameter("low", low);
     const auto to = d.parameter("high", high);
@@ -290,11 +292,13 @@ auto uniform(const L& low, const H& high, const shape_like& shape, generator& g 
 ///     // prints: 1 6 True
 template <integer_element T, detail::integer_parameter L, detail::integer_parameter H>
 auto integers(const L& low, const H& high, const shape_like& shape, bool endpoint = false,
-              generator& g = default_generator()) {
+              generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::integers<T>(low, high, shape, endpoint, g);
 }
 template <integer_element T, detail::integer_parameter L, detail::integer_parameter H>
-auto integers(const L& low, const H& high, const shape_like& shape, generator& g) {
+auto integers(const L& low, const H& high, const shape_like& shape, generator& g, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::integers<T>(low, high, shape, false, g);
 }
 
@@ -307,7 +311,8 @@ auto integers(const L& low, const H& high, const shape_like& shape, generator& g
 ///     std::cout << (abs(mean(heads) - 0.25) < 0.05);
 ///     // prints: True
 template <detail::real_parameter P>
-auto bernoulli(const P& p, const shape_like& shape, generator& g = default_generator()) {
+auto bernoulli(const P& p, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, P>> d("bernoulli", shape, g);
     const auto chance = d.parameter("p", p, detail::domain::probability);
     return ingot::less(ingot::astype<double>(d.template bits<std::uint32_t>()) * 0x1p-32, chance);
@@ -321,7 +326,8 @@ auto bernoulli(const P& p, const shape_like& shape, generator& g = default_gener
 ///     std::cout << (abs(stddev(random::standard_normal<double>({10000})) - 1) < 0.05);
 ///     // prints: True
 template <floating_element T>
-auto standard_normal(const shape_like& shape, generator& g = default_generator()) {
+auto standard_normal(const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return g.normal<T>(shape);
 }
 
@@ -333,7 +339,9 @@ auto standard_normal(const shape_like& shape, generator& g = default_generator()
 ///     std::cout << (abs(mean(x, 1) - array<double>{0, 100}) < 0.1) << ' ' << (abs(stddev(x(0)) - 2) < 0.1);
 ///     // prints: [ True  True] True
 template <floating_element T, detail::real_parameter L, detail::real_parameter S>
-auto normal(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator()) {
+auto normal(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator(),
+            const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("normal", shape, g);
     const auto mean = d.parameter("loc", loc);
     const auto deviation = d.parameter("scale", scale, detail::domain::not_negative);
@@ -348,7 +356,9 @@ auto normal(const L& loc, const S& scale, const shape_like& shape, generator& g 
 ///     std::cout << (abs(mean(log(x)) - 1) < 0.05);
 ///     // prints: True
 template <floating_element T, detail::real_parameter M, detail::real_parameter S>
-auto lognormal(const M& mean, const S& sigma, const shape_like& shape, generator& g = default_generator()) {
+auto lognormal(const M& mean, const S& sigma, const shape_like& shape, generator& g = default_generator(),
+               const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("lognormal", shape, g);
     const auto centre = d.parameter("mean", mean);
     const auto width = d.parameter("sigma", sigma, detail::domain::not_negative);
@@ -364,7 +374,9 @@ auto lognormal(const M& mean, const S& sigma, const shape_like& shape, generator
 ///     std::cout << (abs(mean(random::exponential<float>(3, {10000})) - 3) < 0.2);
 ///     // prints: True
 template <floating_element T, detail::real_parameter S>
-auto exponential(const S& scale, const shape_like& shape, generator& g = default_generator()) {
+auto exponential(const S& scale, const shape_like& shape, generator& g = default_generator(),
+                 const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("exponential", shape, g);
     return d.numbers(d.parameter("scale", scale, detail::domain::not_negative) * d.exponential());
 }
@@ -376,7 +388,9 @@ auto exponential(const S& scale, const shape_like& shape, generator& g = default
 ///     std::cout << (abs(mean(random::laplace<double>(5, 1, {10000})) - 5) < 0.1);
 ///     // prints: True
 template <floating_element T, detail::real_parameter L, detail::real_parameter S>
-auto laplace(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator()) {
+auto laplace(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator(),
+             const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("laplace", shape, g);
     const auto centre = d.parameter("loc", loc);
     const auto width = d.parameter("scale", scale, detail::domain::not_negative);
@@ -391,7 +405,9 @@ auto laplace(const L& loc, const S& scale, const shape_like& shape, generator& g
 ///     std::cout << (abs(mean(random::logistic<double>(5, 1, {10000})) - 5) < 0.1);
 ///     // prints: True
 template <floating_element T, detail::real_parameter L, detail::real_parameter S>
-auto logistic(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator()) {
+auto logistic(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator(),
+              const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("logistic", shape, g);
     const auto centre = d.parameter("loc", loc);
     const auto width = d.parameter("scale", scale, detail::domain::not_negative);
@@ -406,7 +422,9 @@ auto logistic(const L& loc, const S& scale, const shape_like& shape, generator& 
 ///     std::cout << (abs(mean(random::gumbel<double>(0, 1, {10000})) - 0.5772) < 0.1);
 ///     // prints: True
 template <floating_element T, detail::real_parameter L, detail::real_parameter S>
-auto gumbel(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator()) {
+auto gumbel(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator(),
+            const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("gumbel", shape, g);
     const auto mode = d.parameter("loc", loc);
     const auto width = d.parameter("scale", scale, detail::domain::not_negative);
@@ -420,7 +438,9 @@ auto gumbel(const L& loc, const S& scale, const shape_like& shape, generator& g 
 ///     std::cout << (abs(mean(random::rayleigh<double>(2, {10000})) - 2.5066) < 0.1);
 ///     // prints: True
 template <floating_element T, detail::real_parameter S>
-auto rayleigh(const S& scale, const shape_like& shape, generator& g = default_generator()) {
+auto rayleigh(const S& scale, const shape_like& shape, generator& g = default_generator(),
+              const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("rayleigh", shape, g);
     return d.numbers(d.parameter("scale", scale, detail::domain::not_negative) * ingot::sqrt(2 * d.exponential()));
 }
@@ -432,7 +452,8 @@ auto rayleigh(const S& scale, const shape_like& shape, generator& g = default_ge
 ///     std::cout << (abs(mean(random::weibull<double>(2, {10000})) - 0.8862) < 0.05);
 ///     // prints: True
 template <floating_element T, detail::real_parameter A>
-auto weibull(const A& a, const shape_like& shape, generator& g = default_generator()) {
+auto weibull(const A& a, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("weibull", shape, g);
     return d.numbers(ingot::power(d.exponential(), 1 / d.parameter("a", a, detail::domain::positive)));
 }
@@ -444,7 +465,8 @@ auto weibull(const A& a, const shape_like& shape, generator& g = default_generat
 ///     std::cout << (abs(mean(random::pareto<double>(5, {10000})) - 0.25) < 0.05);
 ///     // prints: True
 template <floating_element T, detail::real_parameter A>
-auto pareto(const A& a, const shape_like& shape, generator& g = default_generator()) {
+auto pareto(const A& a, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("pareto", shape, g);
     return d.numbers(ingot::expm1(d.exponential() / d.parameter("a", a, detail::domain::positive)));
 }
@@ -456,7 +478,8 @@ auto pareto(const A& a, const shape_like& shape, generator& g = default_generato
 ///     std::cout << (abs(mean(random::power<double>(3, {10000})) - 0.75) < 0.05);
 ///     // prints: True
 template <floating_element T, detail::real_parameter A>
-auto power(const A& a, const shape_like& shape, generator& g = default_generator()) {
+auto power(const A& a, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("power", shape, g);
     return d.numbers(ingot::power(d.above_zero(), 1 / d.parameter("a", a, detail::domain::positive)));
 }
@@ -468,7 +491,8 @@ auto power(const A& a, const shape_like& shape, generator& g = default_generator
 ///     std::cout << (abs(mean(random::standard_cauchy<double>({10000}) < 1) - 0.75) < 0.05);
 ///     // prints: True
 template <floating_element T>
-auto standard_cauchy(const shape_like& shape, generator& g = default_generator()) {
+auto standard_cauchy(const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("standard_cauchy", shape, g);
     const auto [u, sign] = d.above_zero_and_sign();
     using real = typename detail::draw<T>::real;
@@ -484,7 +508,8 @@ auto standard_cauchy(const shape_like& shape, generator& g = default_generator()
 ///     // prints: True
 template <floating_element T, detail::real_parameter L, detail::real_parameter M, detail::real_parameter R>
 auto triangular(const L& left, const M& mode, const R& right, const shape_like& shape,
-                generator& g = default_generator()) {
+                generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<T> d("triangular", shape, g);
     const auto from = d.parameter("left", left);
     const auto top = d.parameter("mode", mode);
@@ -506,7 +531,8 @@ auto triangular(const L& left, const M& mode, const R& right, const shape_like& 
 ///     std::cout << (abs(mean(random::geometric(0.25, {10000})) - 4) < 0.3);
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter P>
-auto geometric(const P& p, const shape_like& shape, generator& g = default_generator()) {
+auto geometric(const P& p, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, P>> d("geometric", shape, g);
     const auto chance = d.parameter("p", p, detail::domain::positive_probability);
     const auto trials = d.exponential() / -ingot::log1p(-chance);
@@ -522,7 +548,8 @@ auto geometric(const P& p, const shape_like& shape, generator& g = default_gener
 ///     std::cout << (abs(mean(random::poisson(array<double>{2, 200}, {10000, 2})) - 101) < 1);
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter L>
-auto poisson(const L& lam, const shape_like& shape, generator& g = default_generator()) {
+auto poisson(const L& lam, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, L>> d("poisson", shape, g);
     return ingot::astype<T>(d.by(detail::poisson_kernel(), d.parameter("lam", lam, detail::domain::not_negative)));
 }
@@ -535,7 +562,9 @@ auto poisson(const L& lam, const shape_like& shape, generator& g = default_gener
 ///     std::cout << (abs(mean(random::binomial(100, array<double>{0.01, 0.5}, {10000, 2})) - 25.5) < 0.5);
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::integer_parameter N, detail::real_parameter P>
-auto binomial(const N& n, const P& p, const shape_like& shape, generator& g = default_generator()) {
+auto binomial(const N& n, const P& p, const shape_like& shape, generator& g = default_generator(),
+              const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, N>> d("binomial", shape, g);
     const auto trials = d.parameter("n", n, detail::domain::count);
     const auto chance = d.parameter("p", p, detail::domain::probability);
@@ -550,7 +579,9 @@ auto binomial(const N& n, const P& p, const shape_like& shape, generator& g = de
 ///     std::cout << (abs(mean(random::gamma<double>(3, 2, {10000})) - 6) < 0.3);
 ///     // prints: True
 template <floating_element T, detail::real_parameter K, detail::real_parameter S>
-auto gamma(const K& k, const S& scale, const shape_like& shape, generator& g = default_generator()) {
+auto gamma(const K& k, const S& scale, const shape_like& shape, generator& g = default_generator(),
+           const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, K>> d("gamma", shape, g);
     const auto of = d.parameter("k", k, detail::domain::positive);
     const auto times = d.parameter("scale", scale, detail::domain::not_negative);
@@ -564,7 +595,9 @@ auto gamma(const K& k, const S& scale, const shape_like& shape, generator& g = d
 ///     std::cout << (abs(mean(random::chisquare<double>(3, {10000})) - 3) < 0.2);
 ///     // prints: True
 template <floating_element T, detail::real_parameter D>
-auto chisquare(const D& df, const shape_like& shape, generator& g = default_generator()) {
+auto chisquare(const D& df, const shape_like& shape, generator& g = default_generator(),
+               const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, D>> d("chisquare", shape, g);
     const auto freedom = d.parameter("df", df, detail::domain::positive);
     return detail::draw<T>::numbers(2 * d.by(detail::gamma_kernel(), freedom / 2));
@@ -578,7 +611,9 @@ auto chisquare(const D& df, const shape_like& shape, generator& g = default_gene
 ///     std::cout << (abs(mean(random::beta<double>(1, 3, {10000})) - 0.25) < 0.05);
 ///     // prints: True
 template <floating_element T, detail::real_parameter A, detail::real_parameter B>
-auto beta(const A& a, const B& b, const shape_like& shape, generator& g = default_generator()) {
+auto beta(const A& a, const B& b, const shape_like& shape, generator& g = default_generator(),
+          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, A>> d("beta", shape, g);
     const auto first = d.parameter("a", a, detail::domain::positive);
     const auto second = d.parameter("b", b, detail::domain::positive);
@@ -597,7 +632,9 @@ auto beta(const A& a, const B& b, const shape_like& shape, generator& g = defaul
 ///     // prints: (2, 3) True
 template <array_expression E, detail::real_parameter L = int, detail::real_parameter H = int>
     requires floating_element<typename std::remove_cvref_t<E>::value_type>
-auto uniform_like(const E& e, const L& low = 0, const H& high = 1, generator& g = default_generator()) {
+auto uniform_like(const E& e, const L& low = 0, const H& high = 1, generator& g = default_generator(),
+                  const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return uniform<typename E::value_type>(low, high, shape_like(e.shape()), g);
 }
 
@@ -608,7 +645,9 @@ auto uniform_like(const E& e, const L& low = 0, const H& high = 1, generator& g 
 ///     //          [5. 5. 5.]]
 template <array_expression E, detail::real_parameter L = int, detail::real_parameter S = int>
     requires floating_element<typename std::remove_cvref_t<E>::value_type>
-auto normal_like(const E& e, const L& loc = 0, const S& scale = 1, generator& g = default_generator()) {
+auto normal_like(const E& e, const L& loc = 0, const S& scale = 1, generator& g = default_generator(),
+                 const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return normal<typename E::value_type>(loc, scale, shape_like(e.shape()), g);
 }
 
@@ -618,7 +657,9 @@ auto normal_like(const E& e, const L& loc = 0, const S& scale = 1, generator& g 
 ///     // prints: [7 7 7]
 template <array_expression E, detail::integer_parameter L, detail::integer_parameter H>
     requires integer_element<typename std::remove_cvref_t<E>::value_type>
-auto integers_like(const E& e, const L& low, const H& high, generator& g = default_generator()) {
+auto integers_like(const E& e, const L& low, const H& high, generator& g = default_generator(),
+                   const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return integers<typename E::value_type>(low, high, shape_like(e.shape()), g);
 }
 

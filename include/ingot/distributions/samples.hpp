@@ -76,7 +76,8 @@ namespace random {
 ///     std::cout << sort(random::permutation(4)) << ' ' << sum(random::permutation(cards));
 ///     // prints: [0 1 2 3] 28
 template <detail::population_like A>
-auto permutation(const A& of, generator& g = default_generator()) {
+auto permutation(const A& of, generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const index_t n = detail::population("permutation", of);
     return detail::sampled(of, detail::random_order(n, g));
 }
@@ -104,7 +105,9 @@ void shuffle(array<T>& x, generator& g = default_generator()) {
 ///     std::cout << sum(random::choice(v, {3}, false)) << ' ' << all(random::choice(6, {100}) < 6);
 ///     // prints: 7.0 True
 template <detail::population_like A>
-auto choice(const A& of, const shape_like& shape, bool replace = true, generator& g = default_generator()) {
+auto choice(const A& of, const shape_like& shape, bool replace = true, generator& g = default_generator(),
+            const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const index_t n = detail::population("choice", of);
     detail::check_choice(n, shape, replace);
     return detail::sampled(of, replace ? detail::drawn_again(n, shape, g) : detail::drawn_apart(n, shape, g));
@@ -122,7 +125,8 @@ auto choice(const A& of, const shape_like& shape, bool replace = true, generator
 ///     // prints: [1 1 1 1] (2,)
 template <detail::population_like A, array_expression W>
 auto choice(const A& of, const shape_like& shape, const W& weights, bool replace = true,
-            generator& g = default_generator()) {
+            generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const index_t n = detail::population("choice", of);
     detail::check_choice(n, shape, replace);
     detail::check_weights(detail::shape_of_expression(weights), n);
@@ -140,7 +144,8 @@ auto choice(const A& of, const shape_like& shape, const W& weights, bool replace
 ///     // prints: (10000, 2) True
 template <array_expression M, array_expression C>
 auto multivariate_normal(const M& mean, const C& covariance, const shape_like& shape = {},
-                         generator& g = default_generator()) {
+                         generator& g = default_generator(), const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     detail::check_covariance(detail::shape_of_expression(mean), detail::shape_of_expression(covariance));
     return detail::normal_vectors(array<double>(astype<double>(mean)), array<double>(astype<double>(covariance)), shape,
                                   g);

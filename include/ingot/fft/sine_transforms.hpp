@@ -53,7 +53,9 @@ namespace fft {
 ///               << allclose(fft::dst(x, 3, 2), array<double>{3.41421356, -0.58578644});
 ///     // prints: [ 9.657 -4.     1.657] True
 template <detail::real_expression E>
-auto dst(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward) {
+auto dst(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward,
+         const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::sine_transformed("dst", e, type, false, n, axis, how);
 }
 
@@ -63,7 +65,9 @@ auto dst(const E& e, int type = 2, const points& n = none, index_t axis = -1, no
 ///     std::cout << allclose(fft::idst(fft::dst(x)), x) << ' ' << allclose(fft::idst(fft::dst(x, 1), 1), x);
 ///     // prints: True True
 template <detail::real_expression E>
-auto idst(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward) {
+auto idst(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward,
+          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::sine_transformed("idst", e, type, true, n, axis, how);
 }
 
@@ -75,11 +79,14 @@ auto idst(const E& e, int type = 2, const points& n = none, index_t axis = -1, n
 ///               << fft::dctn(x, 2, {3, 5}).shape();
 ///     // prints: True (3, 5)
 template <detail::real_expression E>
-auto dctn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward) {
+auto dctn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::cosine_transformed_along("dctn", e, type, false, s, nullptr, how);
 }
 template <detail::real_expression E>
-auto dctn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward) {
+auto dctn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward,
+          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::cosine_transformed_along("dctn", e, type, false, s, &over, how);
 }
 
@@ -90,11 +97,15 @@ auto dctn(const E& e, int type, const extents& s, const axes& over, norm how = n
 ///               << allclose(fft::idctn(fft::dctn(x, 4, none, 0), 4, none, 0), x);
 ///     // prints: True True
 template <detail::real_expression E>
-auto idctn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward) {
+auto idctn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward,
+           const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::cosine_transformed_along("idctn", e, type, true, s, nullptr, how);
 }
 template <detail::real_expression E>
-auto idctn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward) {
+auto idctn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward,
+           const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::cosine_transformed_along("idctn", e, type, true, s, &over, how);
 }
 
@@ -105,11 +116,14 @@ auto idctn(const E& e, int type, const extents& s, const axes& over, norm how = 
 ///     std::cout << allclose(fft::dstn(x), fft::dst(fft::dst(x, 2, none, 0)));
 ///     // prints: True
 template <detail::real_expression E>
-auto dstn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward) {
+auto dstn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::sine_transformed_along("dstn", e, type, false, s, nullptr, how);
 }
 template <detail::real_expression E>
-auto dstn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward) {
+auto dstn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward,
+          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::sine_transformed_along("dstn", e, type, false, s, &over, how);
 }
 
@@ -120,11 +134,15 @@ auto dstn(const E& e, int type, const extents& s, const axes& over, norm how = n
 ///               << allclose(fft::idstn(fft::dstn(x, 1, none, {0, 1}), 1, none, {0, 1}), x);
 ///     // prints: True True
 template <detail::real_expression E>
-auto idstn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward) {
+auto idstn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward,
+           const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::sine_transformed_along("idstn", e, type, true, s, nullptr, how);
 }
 template <detail::real_expression E>
-auto idstn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward) {
+auto idstn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward,
+           const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::sine_transformed_along("idstn", e, type, true, s, &over, how);
 }
 

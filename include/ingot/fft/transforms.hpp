@@ -173,12 +173,15 @@ namespace fft {
 ///     //         [[ 2.+0.j  3.+0.j]
 ///     //          [-1.+0.j -1.+0.j]]
 template <array_expression E>
-auto fft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward) {
+auto fft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
+         const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::transformed_axis along = detail::one_axis("fft", e, n, axis);
     return detail::complex_transform<false>("fft", e, std::span(&along, 1), how);
 }
 template <array_expression E>
-auto fft(const E& e, norm how) {
+auto fft(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return fft(e, none, -1, how);
 }
 
@@ -187,12 +190,15 @@ auto fft(const E& e, norm how) {
 ///     std::cout << fft::ifft(array<double>{0, 4, 0, 0}) << ' ' << fft::ifft(array<float>{0, 4}, fft::norm::forward);
 ///     // prints: [ 1.+0.j  0.+1.j -1.+0.j  0.-1.j] [ 4.+0.j -4.+0.j]
 template <array_expression E>
-auto ifft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward) {
+auto ifft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
+          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::transformed_axis along = detail::one_axis("ifft", e, n, axis);
     return detail::complex_transform<true>("ifft", e, std::span(&along, 1), how);
 }
 template <array_expression E>
-auto ifft(const E& e, norm how) {
+auto ifft(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return ifft(e, none, -1, how);
 }
 
@@ -202,12 +208,15 @@ auto ifft(const E& e, norm how) {
 ///     std::cout << fft::rfft(array<double>{1, 2, 3, 4}) << ' ' << fft::rfft(array<double>{1, 2, 3}, 5).shape();
 ///     // prints: [10.+0.j -2.+2.j -2.+0.j] (3,)
 template <detail::real_expression E>
-auto rfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward) {
+auto rfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
+          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::transformed_axis along = detail::one_axis("rfft", e, n, axis);
     return detail::real_transform("rfft", e, std::span(&along, 1), how);
 }
 template <detail::real_expression E>
-auto rfft(const E& e, norm how) {
+auto rfft(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return rfft(e, none, -1, how);
 }
 
@@ -218,12 +227,15 @@ auto rfft(const E& e, norm how) {
 ///     std::cout << fft::irfft(array<double>{3, 0}, 3);
 ///     // prints: [1. 2. 3. 4.] [1. 1. 1.]
 template <array_expression E>
-auto irfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward) {
+auto irfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
+           const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::transformed_axis along = detail::one_axis("irfft", e, n, axis, true);
     return detail::inverse_real_transform("irfft", e, std::span(&along, 1), how);
 }
 template <array_expression E>
-auto irfft(const E& e, norm how) {
+auto irfft(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return irfft(e, none, -1, how);
 }
 
@@ -233,14 +245,17 @@ auto irfft(const E& e, norm how) {
 ///     std::cout << fft::hfft(array<double>{1, 2, 3}) << ' ' << fft::hfft(array<double>{1, 2}, 3);
 ///     // prints: [ 8. -2.  0. -2.] [ 5. -1. -1.]
 template <array_expression E>
-auto hfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward) {
+auto hfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
+          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using C = detail::transform_complex<E>;
     const detail::transformed_axis along = detail::one_axis("hfft", e, n, axis, true);
     return detail::inverse_real_transform("hfft", lazy<C>(conj(lazy<C>(e))), std::span(&along, 1),
                                           detail::swapped(how));
 }
 template <array_expression E>
-auto hfft(const E& e, norm how) {
+auto hfft(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return hfft(e, none, -1, how);
 }
 
@@ -249,13 +264,16 @@ auto hfft(const E& e, norm how) {
 ///     std::cout << real(fft::ihfft(array<double>{8, -2, 0, -2}));
 ///     // prints: [1. 2. 3.]
 template <detail::real_expression E>
-auto ihfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward) {
+auto ihfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
+           const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const detail::transformed_axis along = detail::one_axis("ihfft", e, n, axis);
     auto made = detail::real_transform("ihfft", e, std::span(&along, 1), detail::swapped(how));
     return decltype(made)(conj(made));
 }
 template <detail::real_expression E>
-auto ihfft(const E& e, norm how) {
+auto ihfft(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return ihfft(e, none, -1, how);
 }
 
@@ -270,19 +288,23 @@ auto ihfft(const E& e, norm how) {
 ///     // prints: [[10.+0.j -2.+0.j]
 ///     //          [-4.+0.j  0.+0.j]] [[ 3.+0.j -1.+0.j]] (4, 2)
 template <array_expression E>
-auto fftn(const E& e, const extents& s, const axes& over, norm how = norm::backward) {
+auto fftn(const E& e, const extents& s, const axes& over, norm how = norm::backward, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::complex_transform<false>("fftn", e, detail::several_axes("fftn", e, s, &over), how);
 }
 template <array_expression E, std::same_as<norm> N>
-auto fftn(const E& e, const extents& s, N how) {
+auto fftn(const E& e, const extents& s, N how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::complex_transform<false>("fftn", e, detail::several_axes("fftn", e, s, nullptr), how);
 }
 template <array_expression E>
-auto fftn(const E& e, const extents& s = none) {
+auto fftn(const E& e, const extents& s = none, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return fftn(e, s, norm::backward);
 }
 template <array_expression E>
-auto fftn(const E& e, norm how) {
+auto fftn(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return fftn(e, none, how);
 }
 
@@ -292,19 +314,23 @@ auto fftn(const E& e, norm how) {
 ///     // prints: [[1.+0.j 2.+0.j]
 ///     //          [3.+0.j 4.+0.j]]
 template <array_expression E>
-auto ifftn(const E& e, const extents& s, const axes& over, norm how = norm::backward) {
+auto ifftn(const E& e, const extents& s, const axes& over, norm how = norm::backward, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::complex_transform<true>("ifftn", e, detail::several_axes("ifftn", e, s, &over), how);
 }
 template <array_expression E, std::same_as<norm> N>
-auto ifftn(const E& e, const extents& s, N how) {
+auto ifftn(const E& e, const extents& s, N how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::complex_transform<true>("ifftn", e, detail::several_axes("ifftn", e, s, nullptr), how);
 }
 template <array_expression E>
-auto ifftn(const E& e, const extents& s = none) {
+auto ifftn(const E& e, const extents& s = none, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return ifftn(e, s, norm::backward);
 }
 template <array_expression E>
-auto ifftn(const E& e, norm how) {
+auto ifftn(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return ifftn(e, none, how);
 }
 
@@ -315,19 +341,23 @@ auto ifftn(const E& e, norm how) {
 ///     // prints: [[20.+0.j -4.+4.j -4.+0.j]
 ///     //          [ 0.+0.j  0.+0.j  0.+0.j]]
 template <detail::real_expression E>
-auto rfftn(const E& e, const extents& s, const axes& over, norm how = norm::backward) {
+auto rfftn(const E& e, const extents& s, const axes& over, norm how = norm::backward, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::real_transform("rfftn", e, detail::several_axes("rfftn", e, s, &over), how);
 }
 template <detail::real_expression E, std::same_as<norm> N>
-auto rfftn(const E& e, const extents& s, N how) {
+auto rfftn(const E& e, const extents& s, N how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::real_transform("rfftn", e, detail::several_axes("rfftn", e, s, nullptr), how);
 }
 template <detail::real_expression E>
-auto rfftn(const E& e, const extents& s = none) {
+auto rfftn(const E& e, const extents& s = none, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return rfftn(e, s, norm::backward);
 }
 template <detail::real_expression E>
-auto rfftn(const E& e, norm how) {
+auto rfftn(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return rfftn(e, none, how);
 }
 
@@ -337,19 +367,23 @@ auto rfftn(const E& e, norm how) {
 ///     // prints: [[1. 2.]
 ///     //          [3. 4.]]
 template <array_expression E>
-auto irfftn(const E& e, const extents& s, const axes& over, norm how = norm::backward) {
+auto irfftn(const E& e, const extents& s, const axes& over, norm how = norm::backward, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::inverse_real_transform("irfftn", e, detail::several_axes("irfftn", e, s, &over, true), how);
 }
 template <array_expression E, std::same_as<norm> N>
-auto irfftn(const E& e, const extents& s, N how) {
+auto irfftn(const E& e, const extents& s, N how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::inverse_real_transform("irfftn", e, detail::several_axes("irfftn", e, s, nullptr, true), how);
 }
 template <array_expression E>
-auto irfftn(const E& e, const extents& s = none) {
+auto irfftn(const E& e, const extents& s = none, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return irfftn(e, s, norm::backward);
 }
 template <array_expression E>
-auto irfftn(const E& e, norm how) {
+auto irfftn(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return irfftn(e, none, how);
 }
 
@@ -359,11 +393,14 @@ auto irfftn(const E& e, norm how) {
 ///     // prints: [[10.+0.j -2.+0.j]
 ///     //          [-4.+0.j  0.+0.j]]
 template <array_expression E>
-auto fft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward) {
+auto fft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward,
+          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::complex_transform<false>("fft2", e, detail::several_axes("fft2", e, s, &over), how);
 }
 template <array_expression E>
-auto fft2(const E& e, norm how) {
+auto fft2(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return fft2(e, none, {-2, -1}, how);
 }
 
@@ -373,11 +410,14 @@ auto fft2(const E& e, norm how) {
 ///     // prints: [[1.+0.j 2.+0.j]
 ///     //          [3.+0.j 4.+0.j]]
 template <array_expression E>
-auto ifft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward) {
+auto ifft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward,
+           const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::complex_transform<true>("ifft2", e, detail::several_axes("ifft2", e, s, &over), how);
 }
 template <array_expression E>
-auto ifft2(const E& e, norm how) {
+auto ifft2(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return ifft2(e, none, {-2, -1}, how);
 }
 
@@ -387,11 +427,14 @@ auto ifft2(const E& e, norm how) {
 ///     // prints: [[10.+0.j -2.+0.j]
 ///     //          [-4.+0.j  0.+0.j]]
 template <detail::real_expression E>
-auto rfft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward) {
+auto rfft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward,
+           const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::real_transform("rfft2", e, detail::several_axes("rfft2", e, s, &over), how);
 }
 template <detail::real_expression E>
-auto rfft2(const E& e, norm how) {
+auto rfft2(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return rfft2(e, none, {-2, -1}, how);
 }
 
@@ -401,11 +444,14 @@ auto rfft2(const E& e, norm how) {
 ///     // prints: [[1. 2.]
 ///     //          [3. 4.]]
 template <array_expression E>
-auto irfft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward) {
+auto irfft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward,
+            const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::inverse_real_transform("irfft2", e, detail::several_axes("irfft2", e, s, &over, true), how);
 }
 template <array_expression E>
-auto irfft2(const E& e, norm how) {
+auto irfft2(const E& e, norm how, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return irfft2(e, none, {-2, -1}, how);
 }
 
@@ -417,7 +463,8 @@ auto irfft2(const E& e, norm how) {
 ///     std::cout << fft::fftfreq(4) << ' ' << fft::fftfreq<float>(5, 0.1);
 ///     // prints: [ 0.    0.25 -0.5  -0.25] [ 0.  2.  4. -4. -2.]
 template <std::floating_point T = double>
-array<T> fftfreq(index_t n, double d = 1) {
+array<T> fftfreq(index_t n, double d = 1, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::transforms<T>::frequencies(n, d);
 }
 
@@ -426,7 +473,8 @@ array<T> fftfreq(index_t n, double d = 1) {
 ///     std::cout << fft::rfftfreq(4) << ' ' << fft::rfftfreq(5, 0.1);
 ///     // prints: [0.   0.25 0.5 ] [0. 2. 4.]
 template <std::floating_point T = double>
-array<T> rfftfreq(index_t n, double d = 1) {
+array<T> rfftfreq(index_t n, double d = 1, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::transforms<T>::frequencies_of_reals(n, d);
 }
 
@@ -437,11 +485,13 @@ array<T> rfftfreq(index_t n, double d = 1) {
 ///     // prints: [-0.5  -0.25  0.    0.25] [[2 1]
 ///     //          [4 3]]
 template <array_expression E>
-auto fftshift(const E& e) {
+auto fftshift(const E& e, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::shifted_transform(e, nullptr, false);
 }
 template <array_expression E>
-auto fftshift(const E& e, const axes& over) {
+auto fftshift(const E& e, const axes& over, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::shifted_transform(e, &over, false);
 }
 
@@ -450,11 +500,13 @@ auto fftshift(const E& e, const axes& over) {
 ///     std::cout << fft::ifftshift(array<int>{-2, -1, 0, 1, 2});
 ///     // prints: [ 0  1  2 -2 -1]
 template <array_expression E>
-auto ifftshift(const E& e) {
+auto ifftshift(const E& e, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::shifted_transform(e, nullptr, true);
 }
 template <array_expression E>
-auto ifftshift(const E& e, const axes& over) {
+auto ifftshift(const E& e, const axes& over, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::shifted_transform(e, &over, true);
 }
 
@@ -468,7 +520,9 @@ auto ifftshift(const E& e, const axes& over) {
 ///               << allclose(fft::dct(array<double>{1, 2, 3, 4}, 1), array<double>{15, -4, 0, -1});
 ///     // prints: [1. 1.] True
 template <detail::real_expression E>
-auto dct(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward) {
+auto dct(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward,
+         const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::cosine_transformed("dct", e, type, false, n, axis, how);
 }
 
@@ -478,7 +532,9 @@ auto dct(const E& e, int type = 2, const points& n = none, index_t axis = -1, no
 ///     std::cout << allclose(fft::idct(fft::dct(x)), x) << ' ' << allclose(fft::idct(fft::dct(x, 4), 4), x);
 ///     // prints: True True
 template <detail::real_expression E>
-auto idct(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward) {
+auto idct(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward,
+          const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::cosine_transformed("idct", e, type, true, n, axis, how);
 }
 

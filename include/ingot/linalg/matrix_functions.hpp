@@ -77,7 +77,8 @@ namespace linalg {
 ///               << linalg::solve_triangular(a, array<double>{4, 8}, {.trans = 1, .unit_diagonal = true});
 ///     // prints: [1. 2.] [4. 4.]
 template <detail::solvable_expression A, detail::solvable_expression B>
-auto solve_triangular(const A& a, const B& b, const triangular_options& how = {}) {
+auto solve_triangular(const A& a, const B& b, const triangular_options& how = {}, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = detail::solved_type<A, B>;
     return detail::matrix_functions<T>::solve_triangular("solve_triangular", astype<T>(a), astype<T>(b), how);
 }
@@ -92,7 +93,8 @@ auto solve_triangular(const A& a, const B& b, const triangular_options& how = {}
 ///     // prints: [[4.   4.  ]
 ///     //          [0.25 1.  ]] [1 1]
 template <detail::solvable_expression E>
-auto lu_factor(const E& e) {
+auto lu_factor(const E& e, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     return detail::solved<T, T, std::int64_t>("lu_factor", detail::solver::lu, 0, 0, e);
 }
@@ -110,7 +112,8 @@ auto lu_factor(const E& e) {
 ///     //         [[4. 4.]
 ///     //          [0. 1.]]
 template <detail::solvable_expression E>
-auto lu(const E& e) {
+auto lu(const E& e, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::functions_of<E>::lu(astype<detail::solved_type<E>>(e));
 }
 
@@ -124,7 +127,9 @@ auto lu(const E& e) {
 ///     // prints: [1. 2.] [1. 2.]
 template <element_type T, detail::solvable_expression B>
     requires(detail::promote(detail::dtype_of<T>, detail::solved_in<B>) == detail::dtype_of<T>)
-array<T> lu_solve(const std::tuple<array<T>, array<std::int64_t>>& lu_and_pivots, const B& b, int trans = 0) {
+array<T> lu_solve(const std::tuple<array<T>, array<std::int64_t>>& lu_and_pivots, const B& b, int trans = 0,
+                  const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::matrix_functions<T>::solve_by_lu(lu_and_pivots, astype<T>(b), trans);
 }
 
@@ -135,7 +140,8 @@ array<T> lu_solve(const std::tuple<array<T>, array<std::int64_t>>& lu_and_pivots
 ///     std::cout << linalg::cho_solve(linalg::cholesky(a), array<double>{8, 12});
 ///     // prints: [1. 2.]
 template <detail::solvable_expression C, detail::solvable_expression B>
-auto cho_solve(const C& c, const B& b, triangle of = triangle::lower) {
+auto cho_solve(const C& c, const B& b, triangle of = triangle::lower, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = detail::solved_type<C, B>;
     return detail::matrix_functions<T>::solve_by_cholesky(astype<T>(c), astype<T>(b), of == triangle::lower);
 }
@@ -147,7 +153,8 @@ auto cho_solve(const C& c, const B& b, triangle of = triangle::lower) {
 ///     // prints: [[ 0.5    0.   ]
 ///     //          [-0.125  0.25 ]]
 template <detail::solvable_expression E>
-auto tri_inv(const E& e, triangle of = triangle::lower) {
+auto tri_inv(const E& e, triangle of = triangle::lower, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::functions_of<E>::inverse_triangle(astype<detail::solved_type<E>>(e), of == triangle::lower);
 }
 
@@ -161,7 +168,8 @@ auto tri_inv(const E& e, triangle of = triangle::lower) {
 ///     //          [0. 1.]] [[-1.  0.]
 ///     //          [ 0. -1.]]
 template <detail::solvable_expression E>
-auto expm(const E& e) {
+auto expm(const E& e, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::functions_of<E>::exponential(astype<detail::solved_type<E>>(e));
 }
 
@@ -173,7 +181,8 @@ auto expm(const E& e) {
 ///     // prints: [[0. 1. 2.]
 ///     //          [3. 4. 5.]]
 template <detail::solvable_expression A, detail::solvable_expression B>
-auto tensorsolve(const A& a, const B& b, const axes& last = {}) {
+auto tensorsolve(const A& a, const B& b, const axes& last = {}, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = detail::solved_type<A, B>;
     return detail::matrix_functions<T>::tensorsolve(astype<T>(a), astype<T>(b), last);
 }
@@ -185,7 +194,8 @@ auto tensorsolve(const A& a, const B& b, const axes& last = {}) {
 ///     std::cout << linalg::tensorinv(a, 1).shape() << ' ' << linalg::tensorinv(a, 1)(1, 2, 5);
 ///     // prints: (2, 3, 6) 0.5
 template <detail::solvable_expression E, detail::integer_argument I = int>
-auto tensorinv(const E& e, I ind = 2) {
+auto tensorinv(const E& e, I ind = 2, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::functions_of<E>::tensorinv(astype<detail::solved_type<E>>(e), detail::as_extent(ind));
 }
 
@@ -232,7 +242,8 @@ lazy<T> multi_dot_of(const lazy_parts<T>& parts) {
 ///     // prints: [1 3] [[1 3]
 ///     //          [3 7]]
 template <array_expression A, array_expression X>
-auto matvec(const A& a, const X& x) {
+auto matvec(const A& a, const X& x, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<A, X>;
     const product matrix = a, vector = x;
     if (matrix.ndim() < 2 || vector.ndim() < 1) {
@@ -251,7 +262,8 @@ auto matvec(const A& a, const X& x) {
 ///     // prints: [4 6] [[1 2]
 ///     //          [4 6]]
 template <array_expression X, array_expression A>
-auto vecmat(const X& x, const A& a) {
+auto vecmat(const X& x, const A& a, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<X, A>;
     product vector = x;
     const product matrix = a;
@@ -278,11 +290,13 @@ namespace linalg {
 ///     std::cout << linalg::multi_dot({a, b, v}) << ' ' << linalg::multi_dot(std::tuple{a, b * 2}).shape();
 ///     // prints: [90. 90.] (2, 3)
 template <array_expression E>
-auto multi_dot(std::initializer_list<E> parts) {
+auto multi_dot(std::initializer_list<E> parts, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::multi_dot_of(detail::parts_of(parts));
 }
 template <detail::parts_argument P>
-auto multi_dot(const P& parts) {
+auto multi_dot(const P& parts, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::multi_dot_of(detail::parts_of(parts));
 }
 
@@ -294,7 +308,8 @@ auto multi_dot(const P& parts) {
 ///     //          [2 1 4 5]
 ///     //          [3 2 1 4]]
 template <array_expression C, array_expression R>
-auto toeplitz(const C& c, const R& r) {
+auto toeplitz(const C& c, const R& r, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using result = lazy<detail::type_of<detail::promote(detail::node_of<C>::type, detail::node_of<R>::type)>>;
     using T = typename result::value_type;
     const result column = ravel(c), row = ravel(r);
@@ -304,7 +319,8 @@ auto toeplitz(const C& c, const R& r) {
     return result(flip(sliding_window_view(diagonals, n), 0));
 }
 template <array_expression C>
-auto toeplitz(const C& c) {
+auto toeplitz(const C& c, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     if constexpr (detail::complex_number<typename detail::node_of<C>::value_type>)
         return toeplitz(c, conj(c));
     else

@@ -68,8 +68,8 @@ using product_of = lazy<type_of<product_dtype<node_of<A>, node_of<B>>>>;
 ///     //          [4. 3.]] [4. 8.]
 ///     //         [ 7 10]
 template <array_expression A, array_expression B>
-auto matmul(A&& a, B&& b, const source_place& at = {}) {
-    const in_statement of_the_user(at);
+auto matmul(A&& a, B&& b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     using T = typename product::value_type;
     shape_room rooms[2];
@@ -118,7 +118,8 @@ lazy<T> contract_one(const char* operation, const lazy<T>& a, int of_a, const la
 ///     std::cout << dot(v, v + 1) << ' ' << dot(v, m) << ' ' << dot(v, scalar(2));
 ///     // prints: 20 [4 5] [2 4 6]
 template <array_expression A, array_expression B>
-auto dot(const A& a, const B& b) {
+auto dot(const A& a, const B& b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     const product x = a, y = b;
     if (x.ndim() == 0 || y.ndim() == 0) return product(x * y);
@@ -134,7 +135,8 @@ auto dot(const A& a, const B& b) {
 ///     std::cout << vdot(array<std::complex<double>>{{0, 1}, {2, 0}}, array<std::complex<double>>{{0, 1}, {1, 0}});
 ///     // prints: 32.0 (3+0j)
 template <array_expression A, array_expression B>
-auto vdot(const A& a, const B& b) {
+auto vdot(const A& a, const B& b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     product x = a;
     const product y = b;
@@ -150,7 +152,8 @@ auto vdot(const A& a, const B& b) {
 ///     array<int>{1, 1});
 ///     // prints: 32 [3 7]
 template <array_expression A, array_expression B>
-auto inner(const A& a, const B& b) {
+auto inner(const A& a, const B& b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     const product x = a, y = b;
     if (x.ndim() == 0 || y.ndim() == 0) return product(x * y);
@@ -165,7 +168,8 @@ auto inner(const A& a, const B& b) {
 ///     // prints: [[ 3  4  5]
 ///     //          [ 6  8 10]]
 template <array_expression A, array_expression B>
-auto outer(const A& a, const B& b) {
+auto outer(const A& a, const B& b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     return product(expand_dims(ravel(a), 1) * expand_dims(ravel(b), 0));
 }
@@ -178,7 +182,8 @@ auto outer(const A& a, const B& b) {
 ///     std::cout << vecdot(array<int>{{1, 2}, {3, 4}}, array<int>{{1, 10}, {1, 10}}, 0);
 ///     // prints: [21 43] [ 4 60]
 template <array_expression A, array_expression B>
-auto vecdot(const A& a, const B& b, index_t axis = -1) {
+auto vecdot(const A& a, const B& b, index_t axis = -1, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     using T = typename product::value_type;
     product x = a, y = b;
@@ -201,7 +206,8 @@ auto vecdot(const A& a, const B& b, index_t axis = -1) {
 ///     std::cout << tensordot(a, b) << ' ' << tensordot(a, b, {2}, {1}).shape() << ' ' << tensordot(a, b, 0).shape();
 ///     // prints: [55] (1, 2, 2) (1, 2, 3, 2, 3)
 template <array_expression A, array_expression B>
-auto tensordot(const A& a, const B& b, const axes& of_a, const axes& of_b) {
+auto tensordot(const A& a, const B& b, const axes& of_a, const axes& of_b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     const product x = a, y = b;
     shape_room rooms[2];
@@ -222,7 +228,8 @@ auto tensordot(const A& a, const B& b, const axes& of_a, const axes& of_b) {
     return contract("tensordot", x, left, y, right, result);
 }
 template <array_expression A, array_expression B, integer_argument I = int>
-auto tensordot(const A& a, const B& b, I count = 2) {
+auto tensordot(const A& a, const B& b, I count = 2, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const auto n = as_extent(count);
     check_tensor_count(shape_of_expression(a).values(), shape_of_expression(b).values(), n);
     std::vector<index_t> last, first;
@@ -239,7 +246,8 @@ auto tensordot(const A& a, const B& b, I count = 2) {
 ///     // prints: [[ 1  2 10 20]
 ///     //          [ 3  4 30 40]]
 template <array_expression A, array_expression B>
-auto kron(const A& a, const B& b) {
+auto kron(const A& a, const B& b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     const product x = a, y = b;
     const int rank = x.ndim() > y.ndim() ? x.ndim() : y.ndim();
@@ -261,7 +269,9 @@ auto kron(const A& a, const B& b) {
 ///     //          [ 0 -1  0]]
 template <array_expression A, array_expression B>
     requires(product_dtype<node_of<A>, node_of<B>> != dtype::b1)
-auto cross(const A& a, const B& b, index_t axis_of_a, index_t axis_of_b, index_t axis_of_result) {
+auto cross(const A& a, const B& b, index_t axis_of_a, index_t axis_of_b, index_t axis_of_result,
+           const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     product x = a, y = b;
     shape_room rooms[2];
@@ -274,7 +284,8 @@ auto cross(const A& a, const B& b, index_t axis_of_a, index_t axis_of_b, index_t
 }
 template <array_expression A, array_expression B>
     requires(product_dtype<node_of<A>, node_of<B>> != dtype::b1)
-auto cross(const A& a, const B& b, index_t axis = -1) {
+auto cross(const A& a, const B& b, index_t axis = -1, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return cross(a, b, axis, axis, axis);
 }
 
@@ -304,7 +315,8 @@ using detail::vecdot;
 ///     std::cout << linalg::trace(array<int>{{1, 2}, {3, 4}}) << ' ' << linalg::trace(ones<int>({5, 2, 2})).shape();
 ///     // prints: 5 (5,)
 template <array_expression E>
-auto trace(const E& e, index_t offset = 0) {
+auto trace(const E& e, index_t offset = 0, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return detail::trace(e, offset, -2, -1);
 }
 }  // namespace linalg

@@ -77,7 +77,8 @@ array<T> unique_of_sorted(const array<T>& sorted) {
 ///     std::cout << unique(array<int>{{3, 1}, {1, 2}});
 ///     // prints: [1 2 3]
 template <ordered_array E>
-auto unique(const E& e) {
+auto unique(const E& e, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     return unique_of_sorted(array<T>(sort(ravel(e))));
 }
@@ -111,7 +112,8 @@ struct sorted_elements {
 ///     std::cout << unique_values(array<double>{2, NAN, 1, NAN, 2});
 ///     // prints: [ 1.  2. nan nan]
 template <ordered_array E>
-auto unique_values(const E& e) {
+auto unique_values(const E& e, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     if constexpr (kind_of(dtype_of<T>) == kind::floating) {
         const array<T> sorted(sort(ravel(e)));
@@ -127,7 +129,8 @@ auto unique_values(const E& e) {
 ///     std::cout << values << counts;
 ///     // prints: [3 5 9][2 3 1]
 template <ordered_array E>
-auto unique_counts(const E& e) {
+auto unique_counts(const E& e, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     const sorted_elements<T> s(e);
     return counted_elements<T>{s.values(), s.counts()};
@@ -140,7 +143,8 @@ auto unique_counts(const E& e) {
 ///     // prints: [3 5 9][[1 0]
 ///     //          [1 2]]
 template <ordered_array E>
-auto unique_inverse(const E& e) {
+auto unique_inverse(const E& e, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     const sorted_elements<T> s(e);
     return numbered_elements<T>{s.values(), s.inverse(shape_of_expression(e))};
@@ -154,7 +158,8 @@ auto unique_inverse(const E& e) {
 ///     std::cout << u.values << u.indices << u.counts << u.inverse_indices << all(u.values(u.inverse_indices) == x);
 ///     // prints: [3 5 9][1 0 3][2 3 1][1 0 1 2 0 1]True
 template <ordered_array E>
-auto unique_all(const E& e) {
+auto unique_all(const E& e, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     const sorted_elements<T> s(e);
     return unique_elements<T>{s.values(), take<index_mode::unchecked>(s.order, s.starts, 0), s.counts(),
@@ -168,7 +173,8 @@ auto unique_all(const E& e) {
 ///     // prints: [[False  True]
 ///     //          [False  True]] [ True  True False]
 template <ordered_array E, ordered_array S>
-array<bool> isin(const E& e, const S& test) {
+array<bool> isin(const E& e, const S& test, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = type_of<compared_in<E, S>()>;
     const array<T> values(as_values<T>(ravel(e)));
     const auto given = unique_all(values);
@@ -185,7 +191,8 @@ array<bool> isin(const E& e, const S& test) {
 }
 
 template <ordered_array E>
-array<bool> isin(const E& e, braces<typename E::value_type> test) {
+array<bool> isin(const E& e, braces<typename E::value_type> test, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return isin(e, array<typename E::value_type>(test));
 }
 
@@ -197,7 +204,8 @@ using common_type = type_of<promote(dtype_of<typename A::value_type>, dtype_of<t
 ///     std::cout << union1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [1 2 3 4]
 template <ordered_array A, ordered_array B>
-auto union1d(const A& a, const B& b) {
+auto union1d(const A& a, const B& b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = common_type<A, B>;
     return unique(
         concatenate(std::vector<array<T>>{array<T>(as_values<T>(ravel(a))), array<T>(as_values<T>(ravel(b)))}));
@@ -208,7 +216,8 @@ auto union1d(const A& a, const B& b) {
 ///     std::cout << intersect1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [2]
 template <ordered_array A, ordered_array B>
-auto intersect1d(const A& a, const B& b) {
+auto intersect1d(const A& a, const B& b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = common_type<A, B>;
     const array<T> mine = unique(as_values<T>(a));
     return array<T>(mine(isin(mine, b)));
@@ -219,7 +228,8 @@ auto intersect1d(const A& a, const B& b) {
 ///     std::cout << setdiff1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [1 4]
 template <ordered_array A, ordered_array B>
-auto setdiff1d(const A& a, const B& b) {
+auto setdiff1d(const A& a, const B& b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const auto mine = unique(a);
     return array<typename A::value_type>(mine(!isin(mine, b)));
 }
@@ -229,7 +239,8 @@ auto setdiff1d(const A& a, const B& b) {
 ///     std::cout << setxor1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [1 3 4]
 template <ordered_array A, ordered_array B>
-auto setxor1d(const A& a, const B& b) {
+auto setxor1d(const A& a, const B& b, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     using T = common_type<A, B>;
     return union1d(array<T>(as_values<T>(setdiff1d(a, b))), array<T>(as_values<T>(setdiff1d(b, a))));
 }

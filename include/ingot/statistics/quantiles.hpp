@@ -155,12 +155,14 @@ auto along(const char* operation, const E& e, const std::vector<double>& q, doub
 ///     std::cout << median(m) << ' ' << median(m, 0) << ' ' << median(m, 1);
 ///     // prints: 3.5 [6.5 4.5 2.5] [7. 2.]
 template <real_numbers E>
-auto median(const E& e, quantile_axis axis = {}) {
+auto median(const E& e, quantile_axis axis = {}, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     constexpr double middle[] = {0.5};
     return along("median", e, middle, axis, [](const auto& sorted) { return median_of_sorted(sorted, false); });
 }
 template <real_numbers E>
-auto median(const E& e, index_t axis, keepdims_t) {
+auto median(const E& e, index_t axis, keepdims_t, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return eval(expand_dims(median(e, axis), axis));
 }
 
@@ -170,11 +172,13 @@ auto median(const E& e, index_t axis, keepdims_t) {
 ///     std::cout << nanmedian(array<double>{{1, nan, 3}, {nan, nan, nan}}, 1);
 ///     // prints: [ 2. nan]
 template <real_numbers E>
-auto nanmedian(const E& e, quantile_axis axis = {}) {
+auto nanmedian(const E& e, quantile_axis axis = {}, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return along("nanmedian", e, {}, axis, [](const auto& sorted) { return median_of_sorted(sorted, true); });
 }
 template <real_numbers E>
-auto nanmedian(const E& e, index_t axis, keepdims_t) {
+auto nanmedian(const E& e, index_t axis, keepdims_t, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return eval(expand_dims(nanmedian(e, axis), axis));
 }
 
@@ -188,14 +192,17 @@ auto nanmedian(const E& e, index_t axis, keepdims_t) {
 ///               << quantile(x, 0.3, 0, quantile_method::higher);
 ///     // prints: 2.2 [2. 4.] 3.0
 template <real_numbers E>
-auto quantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
+auto quantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
+              const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const double part = checked_quantile("quantile", q, 1);
     return along("quantile", e, {&part, 1}, axis,
                  [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, false); });
 }
 template <real_numbers E>
 auto quantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
-              quantile_method method = quantile_method::linear) {
+              quantile_method method = quantile_method::linear, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return along("quantile", e, q, 1, false, axis,
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, false); });
 }
@@ -205,14 +212,17 @@ auto quantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
 ///     std::cout << nanquantile(array<double>{1, std::numeric_limits<double>::quiet_NaN(), 5}, 0.5);
 ///     // prints: 3.0
 template <real_numbers E>
-auto nanquantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
+auto nanquantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
+                 const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const double part = checked_quantile("nanquantile", q, 1);
     return along("nanquantile", e, {}, axis,
                  [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, true); });
 }
 template <real_numbers E>
 auto nanquantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
-                 quantile_method method = quantile_method::linear) {
+                 quantile_method method = quantile_method::linear, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return along("nanquantile", e, q, 1, true, axis,
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, true); });
 }
@@ -222,14 +232,17 @@ auto nanquantile(const E& e, const std::vector<double>& q, quantile_axis axis = 
 ///     std::cout << percentile(array<int>{1, 2, 3, 4, 5}, 75);
 ///     // prints: 4.0
 template <real_numbers E>
-auto percentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
+auto percentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
+                const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const double part = checked_quantile("percentile", q, 100);
     return along("percentile", e, {&part, 1}, axis,
                  [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, false); });
 }
 template <real_numbers E>
 auto percentile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
-                quantile_method method = quantile_method::linear) {
+                quantile_method method = quantile_method::linear, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return along("percentile", e, q, 100, false, axis,
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, false); });
 }
@@ -239,14 +252,17 @@ auto percentile(const E& e, const std::vector<double>& q, quantile_axis axis = {
 ///     std::cout << nanpercentile(array<double>{1, std::numeric_limits<double>::quiet_NaN(), 5}, 25);
 ///     // prints: 2.0
 template <real_numbers E>
-auto nanpercentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
+auto nanpercentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
+                   const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     const double part = checked_quantile("nanpercentile", q, 100);
     return along("nanpercentile", e, {}, axis,
                  [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, true); });
 }
 template <real_numbers E>
 auto nanpercentile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
-                   quantile_method method = quantile_method::linear) {
+                   quantile_method method = quantile_method::linear, const source_place& here = {}) {
+    const detail::in_statement of_the_user(here);
     return along("nanpercentile", e, q, 100, true, axis,
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, true); });
 }
