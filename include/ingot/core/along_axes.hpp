@@ -1,5 +1,5 @@
-// Along axes, with something before or behind: running sums and products that begin with nothing, differences of
-// elements that are put at the ends, and any function of vectors.
+// Functions along axes: running sums and products with an initial element, differences with elements added at the ends,
+// and any function of vectors.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ struct with_initial {};
 
 }  // namespace detail
 
-/// Makes `cumulative_sum` and `cumulative_prod` begin with the sum or the product of nothing.
+/// Makes `cumulative_sum` and `cumulative_prod` begin with the sum or the product of no elements.
 ///
 ///     std::cout << cumulative_sum(array<int>{1, 2, 3}, include_initial);
 ///     // prints: [0 1 3 6]
@@ -24,10 +24,10 @@ inline constexpr detail::with_initial include_initial{};
 
 namespace detail {
 
-/// The axis, which has to be given where there are several.
+/// The axis; it must be given where there are several.
 INGOT_API index_t only_axis(const char* operation, extents_ref shape);
 
-/// A number along an axis, before or behind e.
+/// A number with extent 1 along an axis, to be joined before or behind e.
 template <class T, class E>
 lazy<T> one_along(const char* operation, const E& e, int axis, const lazy<T>& value) {
     const shape_like whole = shape_of_expression(e);
@@ -68,9 +68,8 @@ auto behind_initial(const char* operation, R&& scanned, index_t axis, int initia
         return behind_initial(#name, scanned<fold::of>(#name, std::forward<E>(e), axis), axis, initial); \
     }
 
-/// The sums of the elements so far along an axis, as `cumsum` has them; a vector's axis need not be said. With a last
-/// `include_initial` 0 stands before them. Throws shape_error where e does not have the axis, or none is said of
-/// several.
+/// Running sums along an axis, as in `cumsum`; a vector's axis need not be given. With a last `include_initial` a 0
+/// precedes them. Throws shape_error where e does not have the axis, or none is given for several.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << cumulative_sum(m, 1) << ' ' << cumulative_sum(m, 1, include_initial);
@@ -79,8 +78,8 @@ auto behind_initial(const char* operation, R&& scanned, index_t axis, int initia
 ///     //          [ 0  4  9 15]]
 INGOT_CUMULATIVE(cumulative_sum, sum, 0)
 
-/// The products of the elements so far along an axis, as `cumprod` has them; a vector's axis need not be said. With a
-/// last `include_initial` 1 stands before them. Throws as `cumulative_sum`.
+/// Running products along an axis, as in `cumprod`; a vector's axis need not be given. With a last `include_initial` a
+/// 1 precedes them. Throws as `cumulative_sum`.
 ///
 ///     std::cout << cumulative_prod(array<int>{2, 3, 4}) << ' ' << cumulative_prod(array<int>{2, 3}, include_initial);
 ///     // prints: [ 2  6 24] [1 2 6]
@@ -102,9 +101,9 @@ constexpr dtype with_end() {
         return promote_weak(dtype_of<T>, kind_of(weak_dtype<V>()));
 }
 
-/// The n-th differences along an axis of e with these elements before it and behind it: a number, an expression of no
-/// axes, or one of e's shape but for the axis; `none` is none. In the type that they promote to, a number having only
-/// its kind. Throws shape_error where shapes do not fit.
+/// The n-th differences along an axis of e with elements added before and behind: a number, an expression without axes,
+/// or one of e's shape but for the axis; `none` adds nothing. The type is that to which all promote, where a number has
+/// only its kind. Throws shape_error where shapes do not fit.
 ///
 ///     std::cout << diff(array<int>{1, 4, 9}, 1, -1, 0) << ' ' << diff(array<int>{1, 4, 9}, 1, 0, none,
 ///     array<int>{16});
@@ -131,20 +130,19 @@ auto diff(const E& e, index_t n, index_t axis, const P& prepend, const A& append
 
 // ---- any function --------------------------------------------------------------------------------------------------
 
-/// How many vectors there are along an axis, and how long they are. Throws shape_error where there are none.
+/// The number of vectors along an axis, and their length. Throws shape_error where there are none.
 INGOT_API std::array<index_t, 2> vectors_along(extents_ref shape, index_t axis);
-/// Where the results of all vectors, which are stacked, have their places: their shape behind the axes of the others,
-/// and the axes that are moved from there.
+/// The position of the stacked results of all vectors: their shape behind the other axes, and the axes that are moved
+/// from there.
 struct placed_results {
     shape_like shape;
     axes from, to;
 };
 INGOT_API placed_results place_results(extents_ref shape, index_t axis, extents_ref stacked);
 
-/// f of the vectors along an axis, each an expression; what it gives, a number or an expression, stands in their place:
-/// an array. f is called once for each vector, and each result is written by a kernel of its own: an expression of the
-/// whole with an axis, as `sum(x, 1)`, is one. Throws shape_error where e does not have the axis or no vectors, and
-/// where results differ in shape.
+/// Replaces each vector along an axis by f of it, a number or an expression: an array. f is called once for each
+/// vector, and each result is written by its own kernel; an expression over the whole with an axis, as `sum(x, 1)`, is
+/// one kernel. Throws shape_error where e does not have the axis or no vectors, and where results differ in shape.
 ///
 ///     array<int> m{{3, 1, 2}, {6, 5, 4}};
 ///     std::cout << apply_along_axis([](const auto& v) { return v(-1) - v(0); }, 1, m) << ' ';

@@ -24,13 +24,13 @@ class element;
 template <class T>
 using braces = std::initializer_list<element<T>>;
 
-/// Where braces differ in length, or stand beside a value.
+/// Thrown where braces differ in length, or a value stands beside braces.
 [[noreturn]] INGOT_API void throw_ragged(std::size_t given, std::size_t wanted);
 [[noreturn]] INGOT_API void throw_values_beside_braces();
 
-/// What stands in braces: a value, anything that makes a T, so that integers and doubles mix; or braces in their turn,
-/// which live as long as the statement. Values convert as `full` does, and throw dtype_error where an integer does not
-/// fit.
+/// One element of a list in braces: nested braces, or a value of any type that makes a T, so that integers and doubles
+/// mix. It lives as long as the statement. Values convert as in `full`, which throws dtype_error where an integer does
+/// not fit.
 template <class T>
 class element {
 public:
@@ -39,7 +39,7 @@ public:
     element(U u) : value_(make(u)) {}
     element(braces<T> row) : is_row_(true), count_(row.size()) { row_ = row.begin(); }
 
-    /// The shape of braces and the values in them, in C order. Throws shape_error where these are no rows of one shape.
+    /// The shape of braces and their values in C order. Throws shape_error where rows differ in shape.
     struct contents {
         std::vector<index_t> shape;
         value_room<T> values;
@@ -89,13 +89,13 @@ INGOT_API void create_from_host(buffer_ref& memory, layout& where, std::span<con
                                 std::size_t bytes_each);
 /// Whether the leaf is its whole buffer in C order, so that an array may share it.
 INGOT_API bool is_whole(const buffer_ref& memory, const layout& where, std::size_t bytes_each) noexcept;
-/// Gives the array a buffer of its own if it shares one.
+/// Gives the array its own buffer if others share it.
 INGOT_API void make_unique(buffer_ref& memory);
-/// The same bytes in a buffer of its own.
+/// A new buffer on device `to` with the same bytes.
 INGOT_API buffer_ref copy_of(const buffer_ref& memory, device_id to);
-/// The elements in memory of their own, on the same device; in C order where they were not in Ingot's memory.
+/// Copies the elements into new memory on the same device; in C order where they were not in Ingot's memory.
 INGOT_API void copy_elements(const buffer_ref& from, const layout& from_where, destination to);
-/// What a copy of an array has: the same buffer, unless something else may write through it.
+/// The leaf of an array's copy: it has the same buffer, unless something else may write through that.
 template <class T>
 leaf<T> copied(const leaf<T>& of) {
     if (!of.memory() ||
@@ -105,11 +105,11 @@ leaf<T> copied(const leaf<T>& of) {
     copy_elements(of.memory(), of.where(), {dtype_of<T>, own.memory(), own.where()});
     return own;
 }
-/// Whether an assignment to the whole array must write where it is: over memory that is not Ingot's. Throws shape_error
-/// where it is of another shape.
+/// Whether an assignment to the whole array must write in place, because the memory is not Ingot's. Throws shape_error
+/// where the shapes then differ.
 INGOT_API bool keeps_memory(const buffer_ref& memory, const layout& where, extents_ref assigned);
 
-/// A tag: a leaf alone would be taken for an expression to evaluate, or an expression for a leaf to adopt.
+/// A tag that tells a leaf to adopt from an expression to evaluate.
 struct adopted {};
 
 inline layout empty_layout() {
@@ -122,7 +122,7 @@ inline layout empty_layout() {
 }  // namespace detail
 
 /// An n-dimensional array of T on a device; rank and shape are dynamic. It is a value, as std::vector is: a copy shares
-/// memory until one of the two is written. Has the members of every expression too (members.hpp). T is bool, an
+/// memory until one of the two is written. It also has the members of every expression (members.hpp). T is bool, an
 /// integer, float16, bfloat16, float, double, or std::complex of one of these two.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}}, copy = m;
@@ -142,7 +142,7 @@ public:
     using value_type = T;
     static constexpr ingot::dtype type = detail::dtype_of<T>;
 
-    /// No elements, of shape (0,).
+    /// An empty array, of shape (0,).
     array() : leaf_({}, detail::empty_layout()) {}
 
     /// Values in nested braces, a level for each axis, on the current device: a column is {{1}, {2}}. Throws
@@ -153,8 +153,8 @@ public:
     }
 
     /// Evaluates an expression in one kernel, converting in it as NumPy's `out=` does: to the same kind of type or a
-    /// wider one; others do not compile, and are named: `array<int> k = astype<int>(e)`. A view that is a whole buffer
-    /// is shared instead. Throws what the evaluation throws: compile_error, out_of_memory, device_error, shape_error of
+    /// wider one; other conversions must be explicit: `array<int> k = astype<int>(e)`. A view of a whole buffer is
+    /// shared instead. Throws what the evaluation throws: compile_error, out_of_memory, device_error, shape_error for
     /// more axes than a kernel has.
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::same_kind(E::type, type))
@@ -166,14 +166,14 @@ public:
     // Inner: a leaf as it is, which nothing evaluates.
     array(detail::adopted, detail::leaf<T> l) : leaf_(std::move(l)) {}
 
-    /// Shares the buffer until one of them is written. Deep after mutable_data(), and over memory that is not Ingot's:
-    /// the array made over that is the handle that writes there, and a copy of it is a value.
+    /// Shares the buffer until one of them is written. The copy is deep after mutable_data(), and over memory that is
+    /// not Ingot's: there only the original array writes.
     array(const array& other) : leaf_(detail::copied(other.leaf_)) {}
     /// Moves the handle.
     array(array&& other) noexcept : leaf_(std::move(other).as_leaf()) {}
     ~array() = default;
 
-    /// Takes the shape of what is assigned. Over memory that is not Ingot's it writes in place: another shape throws
+    /// Takes the shape of `other`. Over memory that is not Ingot's it writes in place: another shape throws
     /// shape_error, another device device_error.
     array& operator=(const array& other) & {
         if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.kept().extents())) {
@@ -183,7 +183,7 @@ public:
         }
         return *this;
     }
-    /// Writes in place where the memory has to stay, which may throw.
+    /// Writes in place over memory that is not Ingot's, which may throw; else moves the handle.
     // NOLINTNEXTLINE(performance-noexcept-move-constructor)
     array& operator=(array&& other) & {
         if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.kept().extents())) {
@@ -194,7 +194,7 @@ public:
         return *this;
     }
     /// Evaluates an expression, converting in it to the same kind of type or a wider one, and takes its shape; the
-    /// memory stays where it fits and nothing else holds it.
+    /// buffer is reused where it fits and nothing else holds it.
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::same_kind(std::remove_cvref_t<E>::type, type))
     array& operator=(E&& e) & {
@@ -237,11 +237,11 @@ public:
     ///     // prints: float32
     static constexpr ingot::dtype dtype() noexcept { return type; }
 
-    /// The first element, on device(); null where there are none. Valid until the array is next assigned to. It does
-    /// not wait for the array's kernels.
+    /// The first element, on device(); null where there are none. The pointer is valid until the array is next assigned
+    /// to. The call does not wait for the array's kernels.
     const T* data() const noexcept { return address(); }
 
-    /// To write through. The array un-shares its buffer, and its later copies are deep.
+    /// A pointer to write through. The array un-shares its buffer, and its later copies are deep.
     ///
     ///     with_device on_the_host(device::host());
     ///     array<int> a{1, 2, 3};
@@ -254,8 +254,8 @@ public:
         return address();
     }
 
-    /// The array on another device, a copy of its elements; on its own the array itself, whose memory both share until
-    /// one is written. Throws device_error where there is no such device.
+    /// A copy of the array on another device; on its own device the array itself, which shares memory until one of both
+    /// is written. Throws device_error where there is no such device.
     ///
     ///     array<int> a{1, 2, 3};
     ///     std::cout << a.to(device::host()).device() << ' ' << a.to(device::host());
@@ -266,8 +266,8 @@ public:
         return array(detail::adopted{}, detail::leaf<T>(detail::copy_of(leaf_.memory(), where), leaf_.where()));
     }
 
-    /// Writes every element from the host, in C order and converted; the shape stays. Throws shape_error where there
-    /// are not as many.
+    /// Writes every element from values of the host, converted and in C order; the shape stays. Throws shape_error
+    /// where the number of values differs.
     ///
     ///     array<int> a = zeros<int>({2, 2});
     ///     a.set({1, 2, 3, 4});
@@ -330,7 +330,7 @@ private:
 /// `array r = x + y;` has the expression's dtype.
 template <array_expression E>
 array(const E&) -> array<typename E::value_type>;
-/// `array{1, 2, 3}` has its values' type, the common one of two or more.
+/// `array{1, 2, 3}` has the type of its values, the common one of several.
 template <weak_scalar S>
 array(std::initializer_list<S>) -> array<S>;
 template <weak_scalar S>
@@ -348,7 +348,7 @@ auto expression_members<E>::eval(const source_place& at) const {
     return array<typename E::value_type>(self());
 }
 
-/// Evaluates trees together; those that share shape and device have nothing to be found out about.
+/// Evaluates trees together. Trees of one shape and device take the shorter path.
 template <class... N>
 auto evaluate_together(const N&... nodes) {
     std::tuple<leaf<typename N::value_type>...> results;
@@ -369,8 +369,8 @@ auto evaluate_together(const N&... nodes) {
 
 }  // namespace detail
 
-/// The values of an expression as an array of its type; of several, or of a tuple of them, as a tuple of arrays, in as
-/// few kernels as may be. Throws what an evaluation throws: compile_error, out_of_memory, device_error.
+/// Evaluates an expression to an array of its type; several, or a tuple of them, to a tuple of arrays, in as few
+/// kernels as possible. Throws what an evaluation throws: compile_error, out_of_memory, device_error.
 ///
 ///     array<double> x{1, 2, 3};
 ///     auto [squares, sums] = eval(x * x, cumsum(x));

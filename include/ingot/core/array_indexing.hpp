@@ -1,6 +1,6 @@
-// x(i, all, j) and x(mask): indices that are arrays, read and written. What is read is gathers, one for each array of
-// integers; what is written is scattered over places that the same gathers make of the numbers of x's elements. So one
-// function makes both, of a leaf or of the numbers of what it shows.
+// x(i, all, j) and x(mask): arrays as indices, read and written. A read is one gather for each array of integers. A
+// write is a scatter to positions which the same gathers make from the numbers of x's elements; so one function makes
+// both, from a leaf or from the numbers of its elements.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace detail {
 
 // ---- reading ---------------------------------------------------------------------------------------------------
 
-/// `source` at the nodes of indices, which stand for its last axes in order.
+/// Gathers from `source` at the nodes of indices, which index its last axes in order.
 template <index_mode Mode, std::size_t K, class Source, class... Index>
 auto gathered_last(Source source, std::tuple<Index...> indices) {
     if constexpr (K == 0) {
@@ -36,8 +36,8 @@ auto gathered_last(Source source, std::tuple<Index...> indices) {
     }
 }
 
-/// The indices of one x(...): what each is, and the nodes of the arrays among them. `merged` is the shape of x with the
-/// axes of each mask as one axis, which the mask's array of indices reads.
+/// The indices of one x(...) and the nodes of the arrays among them. `merged` is x's shape with the axes of each mask
+/// merged to one, which the mask's array of indices reads.
 template <bool Masked, std::size_t Items, class... Index>
 struct index_list {
     std::array<index_item, Items> items;
@@ -72,7 +72,7 @@ auto gathered_by(Source whole, const index_list<Masked, Items, Index...>& list) 
 
 // ---- writing ---------------------------------------------------------------------------------------------------
 
-/// Whether there is a run-time tree in a node's, of which it is not known what it reads.
+/// Whether a node contains a run-time tree, which may read anything.
 template <class N>
 consteval bool has_lazy_leaves() {
     for (const word w : N::program)
@@ -84,14 +84,14 @@ bool may_read(const N& node, const buffer* b) {
     return has_lazy_leaves<N>() || node.count(b) != 0;
 }
 
-/// Drops leading axes of one element that `from` has beyond `to`; false where there are none. Throws shape_error where
-/// one does not broadcast into the other.
+/// Drops the leading axes of extent 1 that `from` has beyond `to`; false where there are none. Throws shape_error where
+/// `from` does not broadcast to `to`.
 INGOT_API bool view_assigned(view_room&, const char* operation, extents_ref from, extents_ref to);
-/// Writes a tree that ends in a scatter into a buffer that nothing of the tree reads, after un-sharing it.
+/// Un-shares a buffer that no operand of the tree reads, and writes a tree that ends in a scatter into it.
 INGOT_API void assign_scattered(const char* operation, const tree&, destination to, const buffer* from,
                                 std::uint32_t own);
 
-/// A value and its place, as the tree of a scattered output.
+/// A value and its position, as the tree of a scattered output.
 template <scatter_rule Rule, class T, class Value, class Place>
 struct scattered_tree {
     static constexpr auto program =
@@ -107,7 +107,7 @@ struct scattered_tree {
     extents_ref extents(shape_room& room) const { return place.extents(room); }
 };
 
-/// A node's values in memory of their own, even where the node is a whole array.
+/// A node's values in new memory, even where the node is a whole array.
 template <class N>
 leaf<typename N::value_type> values_apart(const N& node) {
     leaf<typename N::value_type> values;
@@ -115,9 +115,9 @@ leaf<typename N::value_type> values_apart(const N& node) {
     return values;
 }
 
-/// Writes `value` into a target's elements of these numbers. `own`: references to its buffer that the statement holds
-/// itself, beside the target's. What reads the buffer is computed first, unless others hold the buffer: then the target
-/// moves to a copy, and the statement reads the old one.
+/// Writes `value` into the target's elements with these numbers. `own`: the references to its buffer that the statement
+/// holds beside the target's. Operands that read the buffer are computed first, unless others hold the buffer: then the
+/// target moves to a copy, and the statement reads the old one.
 template <scatter_rule Rule, class T, class Value, class Place>
 void write_places(const char* operation, leaf<T>& target, const buffer* seen, Value value, const Place& place,
                   std::uint32_t own) {
@@ -131,7 +131,7 @@ void write_places(const char* operation, leaf<T>& target, const buffer* seen, Va
                 return write_places<Rule>(operation, target, seen, std::move(value), first, own + of_place);
             }
             auto first = values_apart(value);
-            { const Value released(std::move(value)); }  // so that the target is written where it is
+            { const Value released(std::move(value)); }  // so that the target is written in place
             return write_places<Rule>(operation, target, seen, std::move(first), place, own);
         }
     }
@@ -143,8 +143,8 @@ void write_places(const char* operation, leaf<T>& target, const buffer* seen, Va
                      {dtype_of<T>, target.memory(), target.where()}, seen, 1 + own);
 }
 
-/// The compound assignments of what has `update`, as NumPy has them: x(i) += e is x(i) = x(i) + e, so that of several
-/// sums for one element one wins. What is Named is written by its name too.
+/// The compound assignments of a class with `update`, as in NumPy: x(i) += e is x(i) = x(i) + e, so of several sums for
+/// one element one wins. `Named`: lvalues are written too.
 #define INGOT_COMPOUND_MEMBER(symbol, row)                                                                            \
     template <class E>                                                                                                \
         requires applicable<op::row, S, E> && (same_kind(signature_of<op::row, S, E>().result, dtype_of<T>))          \
@@ -186,8 +186,8 @@ public:
     indexed_selection(const indexed_selection&) = default;
     indexed_selection(indexed_selection&&) noexcept = default;
 
-    /// Writes e, which is broadcast and converted, to the elements that the indices name; of several values for one
-    /// element one wins. Throws shape_error where e does not broadcast.
+    /// Writes e, broadcast and converted, to the elements that the indices name; of several values for one element one
+    /// wins. Throws shape_error where e does not broadcast.
     template <class E>
         requires assignable_to<E, T>
     void operator=(E&& e) && {
@@ -215,7 +215,7 @@ public:
         write_places<Rule>(operation, *target_, seen_, std::move(value), place_, read_.count(seen_));
     }
     bool is_on_host() const { return target_->on_device().is_host(); }
-    /// f(the array, its buffer, the numbers of its elements, references to the buffer that are the statement's own).
+    /// Calls f(array, its buffer, the numbers of its elements, the statement's own references to the buffer).
     template <class F>
     void with_places(F&& f) {
         f(*target_, seen_, place_, read_.count(seen_));
@@ -230,17 +230,17 @@ private:
 
 // ---- masks -----------------------------------------------------------------------------------------------------
 
-/// The shape of an array in which the axes of each mask among the indices are one axis; of a mask of no axes it is a
-/// new one of extent 1. `masks` has a mask's extents for each item, rank -1 where the item is no mask. Throws
-/// shape_error where the extents differ, index_error where there are too many indices.
+/// The shape of an array with the axes of each mask among the indices merged to one; a mask of no axes adds one of
+/// extent 1. `masks` has a mask's extents for each item, rank -1 where the item is no mask. Throws shape_error where
+/// extents differ, index_error where there are too many indices.
 INGOT_API std::span<const index_t> shape_under_masks(shape_room&, extents_ref of, const index_item* items,
                                                      const extents_ref* masks, int count);
 /// Throws shape_error where a mask is not over the first axes of a shape.
 INGOT_API void check_mask(extents_ref mask, extents_ref of);
-/// The shape of what a mask over the first axes selects from, these being one.
+/// The shape of an array whose first axes, those of a mask, are merged to one.
 INGOT_API std::span<const index_t> shape_under_mask(shape_room&, extents_ref mask, extents_ref of);
 
-/// As many axes of one element behind a mask's.
+/// Appends axes of extent 1 to a mask's.
 INGOT_API void view_trailing(view_room&, extents_ref mask, int axes);
 
 /// The indices along one axis of the elements of a mask that are true.
@@ -250,8 +250,8 @@ array<index_t> true_places(const M& mask) {
     return compact<index_t>("index", {kept::places, {}, elements_of(flags)});
 }
 
-/// The elements of `values` where `mask` is true, both of one axis, in order. Waits for their number. What lies side by
-/// side in memory is copied from there; values that are still to be computed are so where they are wanted alone.
+/// The elements of `values` where `mask` is true, in order; both have one axis. Waits for their number. Contiguous
+/// values are copied from memory; values of a tree are computed only where the mask is true.
 template <class V, class M>
 auto compressed(const V& values, const M& mask) {
     using T = typename V::value_type;
@@ -265,7 +265,7 @@ auto compressed(const V& values, const M& mask) {
     return array<T>(take<index_mode::unchecked>(values, true_places(mask), 0));
 }
 
-/// A mask as it is; of another expression which elements are not 0.
+/// A mask unchanged; for any other expression the mask of its elements that are not 0.
 template <class E>
 decltype(auto) as_mask(const char* operation, const E& e) {
     if constexpr (std::same_as<typename E::value_type, bool>)
@@ -274,13 +274,13 @@ decltype(auto) as_mask(const char* operation, const E& e) {
         return make_node<op::astype, dtype::b1>(operation, as_node(e));
 }
 
-/// The indices along one axis of e's elements that are not 0, e having one axis.
+/// The indices of the elements of e, which has one axis, that are not 0.
 template <class E>
 array<index_t> true_indices(const E& e) {
     return true_places(as_mask("index", e));
 }
 
-/// e with its first axes, those of a mask, as one.
+/// e with its first axes, those of a mask, merged to one.
 template <class E>
 auto under_mask(E&& e, extents_ref mask) {
     shape_room room, from;
@@ -288,7 +288,7 @@ auto under_mask(E&& e, extents_ref mask) {
     return reshaped("index", node, shape_under_mask(room, mask, node.extents(from)));
 }
 
-/// The elements of e, or its slices along what is left of its axes, for which a mask over the first axes is true.
+/// The elements of e, or its slices along the remaining axes, for which a mask over the first axes is true.
 template <class N, class Mask>
 auto selected_by(N&& e, const Mask& mask) {
     shape_room room;
@@ -297,8 +297,7 @@ auto selected_by(N&& e, const Mask& mask) {
     return array(take<index_mode::unchecked>(rows, true_indices(ravel(mask)), 0));
 }
 
-/// The type of x(mask) for an array x that may be written: an array once it is read, and within the statement a
-/// target.
+/// The type of x(mask) for an array x that may be written: an array when read, a target within the statement.
 template <class T, class Mask>
 class masked_selection : public expression_members<masked_selection<T, Mask>>,
                          public compound_members<masked_selection<T, Mask>, T> {
@@ -310,7 +309,7 @@ public:
     masked_selection(const masked_selection&) = default;
     masked_selection(masked_selection&&) noexcept = default;
 
-    /// Writes e to the elements that the mask is true for: one value for each in order, or what is broadcast. Throws
+    /// Writes e to the elements for which the mask is true: one value for each in order, or e broadcast. Throws
     /// shape_error where e does not broadcast.
     template <class E>
         requires assignable_to<E, T>
@@ -329,7 +328,7 @@ public:
         if (!chosen_) chosen_ = selected_by(whole_.as_leaf(), mask_).as_leaf();
         return *chosen_;
     }
-    /// One value for each element that is selected.
+    /// Writes one value for each selected element.
     template <class E>
     void assign_value(const char* operation, E&& e) {
         shape_room room;
@@ -351,7 +350,7 @@ public:
     }
 
 private:
-    /// Whether e has as many axes as what is selected, and more than one element along the first of these.
+    /// Whether e has as many axes as the selected elements, and more than one element along the first of these.
     template <class E>
     bool wants_values(const E& e) const {
         shape_room room, of_mask, of_whole;
@@ -359,13 +358,13 @@ private:
         const int rest = whole_.as_leaf().extents(of_whole).rank - mask_.extents(of_mask).rank;
         return given.rank > rest && given.data[given.rank - rest - 1] != 1;
     }
-    /// x = where(mask, e, x): in place, each element as it is read.
+    /// Computes x = where(mask, e, x) in place.
     template <class E>
     void assign_everywhere(const char* operation, E&& e) {
         shape_room of_mask, of_whole, of_value;
         const extents_ref whole = whole_.as_leaf().extents(of_whole);
         const int rest = whole.rank - mask_.extents(of_mask).rank;
-        Mask mask = std::move(mask_);  // what it holds of the array is then the statement's own
+        Mask mask = std::move(mask_);  // its references to the array are then the statement's own
         view_room view;
         view_trailing(view, mask.extents(of_mask), rest);
         if (rest != 0) mask.apply(view, 0);
@@ -382,8 +381,8 @@ private:
 
 // ---- x(...) ----------------------------------------------------------------------------------------------------
 
-/// An index of x(...) as it is listed: an array becomes its node, a mask the array of its true indices in C order,
-/// which are found now. A bool is a mask of no axes.
+/// The node of an index of x(...): an array's own, or the true indices of a mask in C order, which are found now. A
+/// bool is a mask of no axes.
 template <any_index I>
 auto listed_index(I&& i) {
     if constexpr (std::same_as<std::remove_cvref_t<I>, bool>)
@@ -402,7 +401,7 @@ index_item listed_item(const I& i) {
     else
         return as_index_item(i);
 }
-/// The extents of an index that is a mask; of another one of rank -1.
+/// The extents of a mask; rank -1 for any other index.
 template <any_index I>
 extents_ref extents_of_mask(const I& i, shape_room& room) {
     if constexpr (mask_array<I>)
@@ -413,7 +412,7 @@ extents_ref extents_of_mask(const I& i, shape_room& room) {
 template <class I>
 concept any_mask = mask_array<I> || std::same_as<std::remove_cvref_t<I>, bool>;
 
-/// The indices of x(...) for an x of this shape. Throws shape_error where a mask has not the extents of its axes.
+/// The indices of x(...) for an x of this shape. Throws shape_error where a mask does not have the extents of its axes.
 template <class... I>
 auto list_indices(shape_room& merged, extents_ref of, I&&... indices) {
     const std::array<index_item, sizeof...(I)> items{listed_item(indices)...};
@@ -433,7 +432,7 @@ template <class E, class... I>
 auto index_by_arrays(E&& e, I&&... indices) {
     if constexpr (sizeof...(I) == 1 && (mask_array<I> && ...)) {
         shape_room room, of_mask;
-        auto node = as_node((std::forward<I>(indices), ...));  // a temporary's: it holds nothing of the array then
+        auto node = as_node((std::forward<I>(indices), ...));  // a temporary's node holds no reference to the array
         check_mask(node.extents(of_mask), as_node(std::as_const(e)).extents(room));
         if constexpr (requires { std::forward<E>(e).as_selection(); }) {
             auto whole = std::forward<E>(e).as_selection();

@@ -1,4 +1,4 @@
-// view<T>: a named part of an array that somebody keeps, read as an expression and written in place, as std::span is to
+// view<T>: a named part of an array, read as an expression and written in place. It is to an array what std::span is to
 // a vector.
 #pragma once
 
@@ -9,14 +9,14 @@
 namespace ingot {
 
 namespace detail {
-/// Throws shape_error where the array that a view is of has been assigned to since.
+/// Throws shape_error where the view's array has been assigned to since.
 INGOT_API void check_viewed(const layout& then, const layout& now);
 }  // namespace detail
 
-/// A part of an array of T that is written through: `view<float> row = x(0); row = 7;`, or a function's parameter. It
-/// is of the array, not of its values: it reads what is there when it is evaluated, and copies of the array that were
-/// made before keep what they had. The array has to outlive it; once another shape was assigned to that, using the view
-/// throws shape_error. Has the members of every expression (members.hpp).
+/// A part of an array of T, written through: `view<float> row = x(0); row = 7;`, or a function's parameter. It refers
+/// to the array, not to its values: it reads the values at evaluation, and earlier copies of the array keep theirs. The
+/// array must outlive it; once the array was assigned another shape, using the view throws shape_error. It has the
+/// members of every expression (members.hpp).
 ///
 ///     array<int> x = zeros<int>({2, 3});
 ///     view<int> row = x(1);
@@ -31,27 +31,27 @@ public:
     using value_type = T;
     static constexpr dtype type = detail::dtype_of<T>;
 
-    /// All of an array.
+    /// A view of a whole array.
     view(array<T>& whole) : view(whole.as_selection()) {}
-    /// What is selected of one: x(0), transpose(x), diagonal(x).
+    /// A view of a selection: x(0), transpose(x), diagonal(x).
     view(selection<T>&& part)
         : target_(&detail::access::target(part)),
           whole_(target_->where()),
           where_(detail::access::seen(part).where()) {}
-    /// Of the same part.
+    /// A view of the same part.
     view(const view&) = default;
     ~view() = default;
-    view(const array<T>&) = delete;  // a view is written through, and a const array is not
-    view(array<T>&&) = delete;       // nobody keeps it
+    view(const array<T>&) = delete;  // a view writes, and a const array is not written
+    view(array<T>&&) = delete;       // a temporary dies too early
 
-    /// Writes e, which is broadcast and converted. Throws shape_error where it does not broadcast.
+    /// Writes e, broadcast and converted. Throws shape_error where it does not broadcast.
     template <class E>
         requires detail::assignable_to<E, T>
     view& operator=(E&& e) {
         assign_value("assign", std::forward<E>(e));
         return *this;
     }
-    /// Writes as well: the elements of the other part.
+    /// Writes the elements of the other part.
     // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
     view& operator=(const view& e) {
         assign_value("assign", e);

@@ -1,8 +1,8 @@
 // Writing into arrays that exist: x = e, assign(x, e), x(...) = e and the compound assignments.
 //
 // An array is un-shared before it is written, where someone else holds its buffer. The statement's own references do
-// not count: `own` is the target's, and those of trees and selections that the statement itself made and will drop.
-// Memory that is not Ingot's is always written in place.
+// not count: `own` is the number of references of the target, and of trees and selections that the statement itself
+// made and will drop. Memory that is not Ingot's is always written in place.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class selection;
 
 namespace detail {
 
-/// A tree as the library sees it, without a word on where its result goes.
+/// A tree as the library sees it, without its destination.
 struct tree {
     slot& cache;
     std::span<const word> program;
@@ -29,7 +29,7 @@ struct tree {
     extents_ref shape;
 };
 
-/// Gathers a node whose result is to become T.
+/// A gathered node whose result becomes elements of T.
 template <class T, class N>
 class gathered {
 public:
@@ -55,25 +55,25 @@ gathered<T, N> gather_as(const N& node) {
     return gathered<T, N>(node);
 }
 
-/// What is written: an array's buffer and layout.
+/// The target of a write: an array's buffer and layout.
 struct destination {
     dtype type;
     buffer_ref& memory;
     layout& where;
-    bool keeps_rank = false;  // of a compound assignment: the result has as many axes
+    bool keeps_rank = false;  // compound assignments: the result has as many axes
 };
 
 /// x = e: the target takes the tree's shape. Reuses the buffer where it fits and nothing else holds it.
 INGOT_API void assign_array(const tree&, destination, std::uint32_t own);
-/// Every element of the target, which keeps its shape. What is assigned may have leading axes of one element more, as
-/// with NumPy.
+/// Assigns to every element of the target, which keeps its shape. As in NumPy, the tree may have more leading axes of
+/// extent 1.
 INGOT_API void assign_elements(const char* operation, const tree&, destination, std::uint32_t own);
-/// The elements of the target that `part` picks out of the buffer `from`; the others stay.
+/// Assigns to the target's elements that the layout `part` selects in the buffer `from`; the others stay.
 INGOT_API void assign_selected(const char* operation, const tree&, destination, const buffer* from, const layout& part,
                                std::uint32_t own);
 
-/// One of several assignments in one statement: `part` of the target, which was seen in the buffer `from`. A selection
-/// holds a reference to that itself; the trees hold `own` more that end with the statement.
+/// One of several assignments in one statement: to `part` of the target, which was viewed in the buffer `from`. A
+/// selection itself holds a reference to that buffer; the trees hold `own` more that end with the statement.
 struct joint_assignment {
     destination to;
     const buffer* from;
@@ -81,8 +81,8 @@ struct joint_assignment {
     bool is_selection;
     std::uint32_t own;
 };
-/// All of them together, as if every right-hand side had been computed first. `trees` has no outputs yet. Throws
-/// shape_error where targets differ in shape, or where two of them have an element in common.
+/// Does all assignments, as if every right-hand side had been computed first. `trees` has no outputs yet. Throws
+/// shape_error where targets differ in shape, or two of them have an element in common.
 INGOT_API void assign_together(const char* operation, slot&, const joint_outputs& trees,
                                std::span<const joint_assignment>);
 
@@ -91,7 +91,7 @@ constexpr bool converts(dtype from, dtype to) {
     return kind_of(from) <= kind::floating || kind_of(to) == kind::complex;
 }
 
-/// What may stand on the right of an assignment to elements of type T.
+/// A right-hand side of an assignment to elements of type T.
 template <class E, class T>
 concept assignable_to = (array_expression<E> || weak_scalar<E>) && converts(operand_type_of<E>().type, dtype_of<T>);
 
@@ -122,7 +122,7 @@ strong_leaf<T> element_leaf(const char* operation, S scalar) {
     return {words_of_value(element_value<T>(operation, scalar)), dtype_of<T>};
 }
 
-/// The node of a right-hand side.
+/// The node of an assignment's right-hand side.
 template <class T, class E>
 decltype(auto) source_node(const char* operation, E&& e) {
     if constexpr (weak_scalar<E>)
@@ -136,7 +136,7 @@ std::uint32_t own_references(const N& node, const buffer* b) {
     return std::is_lvalue_reference_v<E> ? 0 : node.count(b);
 }
 
-/// The leaves within arrays and selections, which nothing else may write.
+/// Access to the leaves of arrays and selections, which only assignments write.
 struct access {
     template <class T>
     static leaf<T>& target(array<T>& a) noexcept {
@@ -163,7 +163,7 @@ struct written_type<selection<T>> {
     using type = T;
 };
 
-/// What may be written: an array that is no temporary, or a selection in the statement that made it.
+/// A target of writes: an lvalue array, or a selection in the statement that made it.
 template <class D>
 concept writable = requires { typename written_type<D>::type; };
 
@@ -187,7 +187,7 @@ void write(const char* operation, D&& to, E&& e) {
     }
 }
 
-/// Row O of the table over `to` and e, written to `to`. The tree that holds both is the statement's own.
+/// Writes row O of the operator table over `to` and e to `to`. The tree that holds both is the statement's own.
 template <op O, class D, class E>
 void update(D&& to, E&& e) {
     using T = typename written_type<D>::type;
@@ -218,9 +218,9 @@ concept updatable = writable<D> && applicable<O, leaf<typename written_type<D>::
         return std::forward<D>(to);                                \
     }
 
-/// Updates an array, or what is selected of it, in place: x += e writes x + e. x keeps its shape and type, which has to
-/// be able to hold the result as NumPy's same-kind cast has it: int += double does not compile. Throws shape_error
-/// where e does not broadcast into x's shape, device_error where it is on another device.
+/// Updates an array or a selection in place: x += e writes x + e. x keeps its shape and type, which must hold the
+/// result by NumPy's same-kind cast: int += double does not compile. Throws shape_error where e does not broadcast to
+/// x's shape, device_error where it is on another device.
 ///
 ///     array<int> x{7, 8, 9};
 ///     x += 1;
@@ -240,9 +240,8 @@ INGOT_COMPOUND(<<=, left_shift)
 INGOT_COMPOUND(>>=, right_shift)
 #undef INGOT_COMPOUND
 
-/// Writes e into an array, or into what is selected of it, which keeps its shape: e is broadcast into that and
-/// converted. Throws shape_error where it does not broadcast, device_error where it is on another device, dtype_error
-/// where an integer does not fit.
+/// Writes e, broadcast and converted, into an array or a selection, which keeps its shape. Throws shape_error where e
+/// does not broadcast, device_error where it is on another device, dtype_error where an integer does not fit.
 ///
 ///     array<int> m = zeros<int>({2, 3});
 ///     assign(m, array<double>{1.5, 2.5, 3.5});
@@ -256,7 +255,7 @@ void assign(D&& to, E&& e) {
     write("assign", std::forward<D>(to), std::forward<E>(e));
 }
 
-/// What a tuple of references has for a target: an lvalue, or a selection by value.
+/// The type of a target in a tuple of references: an lvalue, or a selection by value.
 template <class D>
 using target_of = std::conditional_t<std::is_lvalue_reference_v<D>, D, std::remove_reference_t<D>>;
 
@@ -285,8 +284,8 @@ void write_together(std::tuple<D...>& to, const N&... nodes) {
 }
 
 /// assign(std::forward_as_tuple(u, v(inner)), e, f): u gets e and v(inner) gets f, in one kernel, both computed from
-/// what was there before. The targets have one shape and no element in common; else shape_error is thrown and nothing
-/// is written.
+/// the old values. The targets have one shape and no element in common; else shape_error is thrown and nothing is
+/// written.
 ///
 ///     array<int> u{1, 2}, v{3, 4};
 ///     assign(std::forward_as_tuple(u, v), v, u + v);

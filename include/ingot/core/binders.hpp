@@ -1,10 +1,10 @@
-// The nodes that are not elementwise. A binder binds the trailing axes of its operand (program.hpp); the leading ones
-// are the result's. So reductions, scans, gathers and reshapes are one class: an operand, how many axes of it are
-// bound, and a place that says where on them to read (nothing for a fold, a pick for scans and reshapes, an index for
-// gathers).
+// The nodes that are not elementwise. A binder binds the trailing axes of its operand (program.hpp); the leading axes
+// are the result's. So reductions, scans, gathers and reshapes are one class: an operand, the number of its axes that
+// are bound, and a place that says where on them to read (nothing for a fold, a pick for scans and reshapes, an index
+// for gathers).
 //
-// The functions that make binders first view the operand so that the axes they bind stand last; a view of the result
-// then composes onto the operand's leading axes and onto the place, and the bound axes pass through.
+// A function that makes a binder first views the operand so that the bound axes are last. A view of the result then
+// composes onto the operand's leading axes and onto the place; the bound axes pass through.
 #pragma once
 
 #include <ingot/core/expression.hpp>
@@ -17,19 +17,20 @@ struct arrangement {
     int bound;
     bool moves;
 };
-/// Reduced axes (all, where `over` is null) last in ascending order; with `keep` one of extent 1 stands for each.
+/// The view with the reduced axes (all, where `over` is null) last in ascending order; with `keep` each leaves an axis
+/// of extent 1.
 INGOT_API arrangement view_reduced(view_room&, const char* operation, extents_ref shape, const axes* over, bool keep);
-/// The scanned axis again as an extra last one; nothing moves along the first. Returns the pick.
+/// The view with the scanned axis repeated as the last one; nothing moves along the first. Returns the pick.
 INGOT_API layout view_scanned(view_room&, const char* operation, extents_ref shape, index_t axis);
-/// Source and index over the result's axes, the source's gathered axis last.
+/// The views of source and index over the result's axes, the source's gathered axis last.
 INGOT_API void view_gathered(view_room& source, view_room& index, const char* operation, extents_ref source_shape,
                              extents_ref index_shape, index_t axis);
-/// Of x(i, all, j): a source of this shape over the result's axes, with the axes that index arrays stand for last, in
-/// their order; array k over the result's axes and the first k of those. Throws index_error, and shape_error where the
-/// arrays do not broadcast.
+/// The views of x(i, all, j). Source: over the result's axes, then the axes that arrays index, in their order. Array k:
+/// over the result's axes and the first k of the indexed ones. Throws index_error, and shape_error where the arrays do
+/// not broadcast.
 INGOT_API void view_by_arrays(view_room& source, view_room* arrays, extents_ref shape, const index_item* items,
                               int count, const extents_ref* array_shapes);
-/// The result's axes first, along which nothing moves, then the operand's own.
+/// The view with the result's axes first, along which nothing moves, then the operand's own.
 INGOT_API void view_unravelled(view_room&, const char* operation, extents_ref shape, std::span<const index_t> result);
 /// The axes of a library function's call: the batch's, and those that it binds.
 struct library_axes {
@@ -37,19 +38,19 @@ struct library_axes {
     int batch_rank = 0;
     index_t bound[8];
 };
-/// The axes of a call for operands of these shapes; `made`: the extent of the axis that the result alone has. Throws
-/// shape_error where they have too few axes, or others.
+/// The axes of a call for operands of these shapes; `made`: the extent of the axis that only the result has. Throws
+/// shape_error where the operands have too few axes, or others.
 INGOT_API library_axes axes_of_library(const char* operation, library_function, std::span<const extents_ref> operands,
                                        index_t made);
-/// Operand `number` over the batch's axes, the result's own, along which nothing moves, and those that are bound.
+/// The view of operand `number` over the batch's axes, the result's own, along which nothing moves, and the bound ones.
 INGOT_API void view_for_library(view_room&, const char* operation, library_function, const library_axes&, int number,
                                 extents_ref shape);
 /// The pick of the whole result in C order.
 INGOT_API layout pick_of_library(library_function, const library_axes&);
-/// Every axis where it is: gives all layouts of a tree its full shape.
+/// The identity view: gives all layouts of a tree its full shape.
 INGOT_API void view_whole(view_room&, extents_ref shape);
 
-/// The place of a fold: it reads everything that is bound.
+/// The place of a fold, which reads all bound elements.
 struct no_place {
     static constexpr std::array<word, 0> program{};
     static constexpr int operands = 0, binders = 0, nodes = 0;
@@ -135,7 +136,7 @@ private:
     int bound_;
 };
 
-/// Of a reshape whose axes merged: its operand has its layout.
+/// The leaf of a reshape whose axes merged: its operand has the result's layout.
 template <word W, may_be_leaf Operand>
     requires(kind_of_word(W) == word_kind::unravel)
 auto leaf_of(const binder<W, Operand, pick>& reshape) -> decltype(leaf_of(reshape.operand())) {
@@ -143,7 +144,7 @@ auto leaf_of(const binder<W, Operand, pick>& reshape) -> decltype(leaf_of(reshap
     return leaf_of(reshape.operand());
 }
 
-/// A value without axes through a view: a reshape whose place is not read but for its shape.
+/// A value without axes under a view: a reshape whose place gives only the shape.
 template <class N>
 auto repeated(N value, const axis_view& view) {
     using result = binder<make_word(word_kind::unravel, N::type), N, pick>;

@@ -1,4 +1,4 @@
-// Arrays put together: block, of rows of blocks; piecewise, of functions where conditions are true.
+// Arrays composed of others: block, from rows of blocks; piecewise, from functions where conditions are true.
 #pragma once
 
 #include <concepts>
@@ -14,7 +14,7 @@ namespace detail {
 
 constexpr int larger(int a, int b) { return a < b ? b : a; }
 
-/// Lists within lists of expressions: how deep, what dtype they promote to, how many axes they have at most.
+/// The facts of nested lists of expressions: their depth, the dtype to which they promote, and their highest rank.
 template <class P>
 struct block_facts {
     static constexpr bool is_block = false;
@@ -75,9 +75,9 @@ auto block_of(const P& parts) {
     return joined_blocks<type_of<facts::type>>(parts, larger(facts::depth, facts::rank(parts)));
 }
 
-/// An array of blocks: lists in braces, or tuples, of expressions, or of such lists. What stands in an innermost list
-/// is joined along the last axis, lists of these along the axis before it, and so on; with axes of extent 1 in front
-/// where one has fewer. In braces of one type; of tuples the types promote. A `lazy`, as `concatenate` gives. Throws
+/// An array of blocks: lists in braces or tuples of expressions or of such lists. The entries of an innermost list are
+/// joined along the last axis, lists of these along the axis before it, and so on; entries with fewer axes get axes of
+/// extent 1 in front. Braces need one type; tuples promote. The result is a `lazy`, as from `concatenate`. Throws
 /// shape_error where blocks do not fit.
 ///
 ///     array<int> a{{1, 2}, {3, 4}}, zero = zeros<int>({2, 1});
@@ -107,7 +107,7 @@ auto block(const std::tuple<P...>& parts) {
 
 // ---- functions in pieces -------------------------------------------------------------------------------------------
 
-/// The value of a piece of piecewise, which is a number or a function of an expression.
+/// The value of a piece of piecewise: a number, or a function of an expression.
 template <class T, class X, class P>
 auto value_of_piece(const X& x, const P& piece) {
     if constexpr (weak_scalar<P>)
@@ -131,8 +131,8 @@ auto pieces_of(const X& x, const C& conditions, const P& pieces) {
 }
 
 /// Each element is computed by the last piece whose condition is true for it; where no condition is, by the piece that
-/// follows them, or it is 0. Conditions are a tuple of expressions, pieces one of numbers and functions of x, as
-/// many, or one more; a function is of all elements at once and may read any value. Of x's type. Throws shape_error
+/// follows them, or it is 0. Conditions are a tuple of expressions; pieces are a tuple of as many, or one more, numbers
+/// and functions of x. A function takes all of x and may read any value. The result has x's type. Throws shape_error
 /// where shapes do not broadcast.
 ///
 ///     array<double> x{-2, -0.5, 0.5, 2};

@@ -1,6 +1,6 @@
-// Memory that arrays share: a counted control block and the pointer that counts. A buffer also knows which streams use
-// it, so that runtime/device/ordering.hpp can order work across streams without the user recording anything.
-// Counting is the only thing done inline; allocation and release are the library's.
+// Memory that arrays share: a control block with a reference count, and the pointer that counts. A buffer also knows
+// which streams use it, so that runtime/device/ordering.hpp orders work across streams without events from the user.
+// Only counting is inline; allocation and release are in the library.
 #pragma once
 
 #include <atomic>
@@ -20,29 +20,29 @@ using stream_index = std::uint16_t;
 inline constexpr stream_index no_stream = 0xffff;
 }  // namespace runtime
 
-/// One piece of memory. Its address is fixed while anyone refers to it; the control block itself is recycled with it.
+/// One piece of memory. Its address is fixed while there are references; the control block itself is recycled with it.
 struct alignas(64) buffer {
     std::atomic<std::uint32_t> references{0};
-    std::atomic<runtime::stream_index> writer{runtime::no_stream};  // the stream that wrote last
+    std::atomic<runtime::stream_index> writer{runtime::no_stream};  // the last stream that wrote
     device_id device;
-    bool externally_visible = false;  // mutable_data() was taken: copies of the array are deep from then on
+    bool externally_visible = false;  // mutable_data() was called: later copies of the array are deep
     bool unowned = false;             // not Ingot's memory: written in place, copies are deep
-    bool pinned = false;              // page-locked where there is a GPU
-    std::uint8_t size_class = 0;      // the pool's
-    bool read_only = false;           // unowned: whoever writes gets a read_only_error
-    // References that others' handles on the memory have, which see what is written there: they ask for no split.
+    bool pinned = false;              // page-locked, if there is a GPU
+    std::uint8_t size_class = 0;      // set by the pool
+    bool read_only = false;           // unowned: writes throw read_only_error
+    // References of others' handles on the memory, which see writes to it: they cause no split.
     std::atomic<std::uint16_t> exports{0};
-    std::atomic<std::uint64_t> readers{0};  // streams that read since, but the writer's own; bit 63: one past the 63rd
+    std::atomic<std::uint64_t> readers{0};  // other streams that read since; bit 63: a stream beyond the 63rd
     void* data = nullptr;
-    std::size_t bytes = 0;            // as asked for
-    std::size_t capacity = 0;         // as the pool counts it
-    runtime::chunk* chunk = nullptr;  // what the pool cut it from; null for memory that is not Ingot's
-    void (*end)(void*) = nullptr;     // unowned: called with `end_argument` when it is out of use
+    std::size_t bytes = 0;            // as requested
+    std::size_t capacity = 0;         // as counted by the pool
+    runtime::chunk* chunk = nullptr;  // the pool's chunk that contains it; null for memory that is not Ingot's
+    void (*end)(void*) = nullptr;     // unowned: called with `end_argument` after the last use
     void* end_argument = nullptr;
 };
 
 namespace runtime {
-/// Whether two buffers have bytes in common: they are one, or one is over memory that is not Ingot's.
+/// Whether two buffers have bytes in common: they are the same, or one is over memory that is not Ingot's.
 inline bool share_bytes(const buffer& a, const buffer& b) noexcept {
     if (&a == &b) return true;
     if (!a.unowned && !b.unowned) return false;
@@ -50,9 +50,9 @@ inline bool share_bytes(const buffer& a, const buffer& b) noexcept {
     return from_a < from_b + b.bytes && from_b < from_a + a.bytes;
 }
 
-/// Gives a buffer without references back to where it came from. May be called by any thread at any time.
+/// Returns a buffer without references to its source. Any thread may call it at any time.
 INGOT_API void release_buffer(buffer&) noexcept;
-/// Gives back the references that the calling thread has taken for the leaves of trees and not used.
+/// Returns the references that the calling thread took for leaves of trees and did not use.
 INGOT_API void settle_references() noexcept;
 }  // namespace runtime
 
@@ -82,7 +82,7 @@ public:
         return *this;
     }
     ~buffer_ref() {
-        // The only holder needs no atomic subtraction: no other thread can copy the reference meanwhile.
+        // The only holder needs no atomic subtraction, since no other thread can copy the reference meanwhile.
         if (buffer_ && (buffer_->references.load(std::memory_order_acquire) == 1 ||
                         buffer_->references.fetch_sub(1, std::memory_order_acq_rel) == 1))
             runtime::release_buffer(*buffer_);
@@ -90,19 +90,19 @@ public:
 
     /// The buffer, or null.
     buffer* get() const noexcept { return buffer_; }
-    /// The buffer, which there has to be.
+    /// The buffer, which must exist.
     buffer* operator->() const noexcept { return buffer_; }
-    /// The buffer, which there has to be.
+    /// The buffer, which must exist.
     buffer& operator*() const noexcept { return *buffer_; }
     explicit operator bool() const noexcept { return buffer_ != nullptr; }
     friend bool operator==(const buffer_ref&, const buffer_ref&) = default;
 
-    /// How many references there are.
+    /// The number of references.
     std::uint32_t use_count() const noexcept {
         runtime::settle_references();
         return buffer_ ? buffer_->references.load(std::memory_order_acquire) : 0;
     }
-    /// Whether nothing but the `own` references that the caller knows of holds the buffer, so that it may be written.
+    /// Whether only the caller's `own` references hold the buffer, so that it may be written.
     bool unique(std::uint32_t own = 1) const noexcept {
         return use_count() == own + (buffer_ ? buffer_->exports.load(std::memory_order_acquire) : 0u);
     }
@@ -111,8 +111,8 @@ private:
     buffer* buffer_ = nullptr;
 };
 
-/// New memory of at least one byte, not initialised, aligned to 512 bytes, for use on the stream; on the device's
-/// default stream where that is another device's. Without a device and a stream it is the current ones'. Throws
+/// Allocates at least one byte, not initialised, aligned to 512 bytes, for use on the stream, or on the device's
+/// default stream where the stream is another device's. The defaults are the current device and stream. Throws
 /// out_of_memory.
 ///
 ///     std::cout << allocate_buffer(1000)->bytes;
@@ -120,15 +120,15 @@ private:
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream);
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes);
 
-/// Host memory that a GPU copies to and from at full speed. Throws out_of_memory.
+/// Allocates host memory that a GPU copies to and from at full speed. Throws out_of_memory.
 ///
 ///     std::cout << allocate_pinned_buffer(1000)->device;
 ///     // prints: host:0
 INGOT_API buffer_ref allocate_pinned_buffer(std::size_t bytes);
 
-/// A buffer over memory that is not Ingot's and is never freed by it. `end` is called, once, when the last reference
-/// has gone and the streams that use the memory have passed: at once where they have, else by the thread that drops
-/// another such buffer, allocates, waits for a stream or ends the process after that. It must not throw.
+/// A buffer over memory that is not Ingot's, which never frees it. `end` is called once, when the last reference is
+/// gone and the streams that use the memory have passed: at once where they have, else by the next thread that drops
+/// another such buffer, allocates, waits for a stream or ends the process. It must not throw.
 ///
 ///     int mine = 0;
 ///     unowned_buffer(&mine, sizeof mine, device::host(), [](void* p) { *static_cast<int*>(p) = 7; }, &mine);

@@ -1,5 +1,5 @@
-// Triangles of matrices, Vandermonde matrices and numbers of places: expressions over positions, which take no memory;
-// and diagflat, which makes an array.
+// Triangles of matrices, Vandermonde matrices and flat indices: expressions over positions, which take no memory; and
+// diagflat, which makes an array.
 #pragma once
 
 #include <array>
@@ -22,8 +22,7 @@ INGOT_API index_t size_of_shape(const char* operation, std::span<const index_t> 
 
 // ---- matrices ------------------------------------------------------------------------------------------------------
 
-/// How far right of the diagonal each element of the last two axes stands; of a vector, which is each row of a square
-/// matrix, of that.
+/// How far right of the diagonal each element of the last two axes is; a vector stands for each row of a square matrix.
 template <class E>
 auto offsets_from_diagonal(const char* operation, extents_ref shape) {
     want_axes(operation, shape, 1);
@@ -35,7 +34,7 @@ auto offsets_from_diagonal(const char* operation, extents_ref shape) {
     return positions(std::move(where));
 }
 
-/// Zeros above the diagonal `offset` above the main one of the last two axes, elsewhere e. Of e's type. A vector is
+/// e with zeros above the diagonal `offset` above the main one of the last two axes, in e's type. A vector stands for
 /// each row of a square matrix. Throws shape_error where e has no axis.
 ///
 ///     std::cout << tril(array<int>{{1, 2, 3}, {4, 5, 6}});
@@ -48,7 +47,7 @@ auto tril(const E& e, index_t offset = 0) {
     return where(right <= offset, e, element_leaf<typename E::value_type>("tril", 0));
 }
 
-/// Zeros below the diagonal `offset` above the main one of the last two axes, elsewhere e. Of e's type. A vector is
+/// e with zeros below the diagonal `offset` above the main one of the last two axes, in e's type. A vector stands for
 /// each row of a square matrix. Throws shape_error where e has no axis.
 ///
 ///     std::cout << triu(array<int>{{1, 2, 3}, {4, 5, 6}}, 1);
@@ -61,7 +60,7 @@ auto triu(const E& e, index_t offset = 0) {
     return where(right >= offset, e, element_leaf<typename E::value_type>("triu", 0));
 }
 
-/// A matrix with e's elements in C order on the diagonal `offset` above the main one and zeros elsewhere; an array, of
+/// A matrix with e's elements in C order on the diagonal `offset` above the main one and zeros elsewhere: an array of
 /// e's type.
 ///
 ///     std::cout << diagflat(array<int>{1, 2}, 1);
@@ -74,8 +73,8 @@ auto diagflat(const E& e, index_t offset = 0) {
 }
 
 /// A Vandermonde matrix: the powers of a vector's elements in rows, the highest first, or with `increasing` the lowest;
-/// as many as there are elements, or `columns`. float64 or complex128 of what has a fraction, else int64. Throws
-/// shape_error where e is no vector or the number is negative.
+/// the number of powers is that of elements, or `columns`. float64 or complex128 for floating and complex types, else
+/// int64. Throws shape_error where e is no vector or the number is negative.
 ///
 ///     std::cout << vander(array<int>{1, 2, 3}) << '\n' << vander(array<int>{2, 3}, 4, true);
 ///     // prints: [[1 1 1]
@@ -104,9 +103,9 @@ auto vander(const E& e) {
 
 }  // namespace detail
 
-/// The indices of the elements of a matrix of n rows, and of as many columns if no other number is given, that are on
-/// or below the diagonal `offset` above the main one: of the rows and of the columns, to index by. Throws shape_error
-/// where a number is negative.
+/// The indices of the elements on or below the diagonal `offset` above the main one, in a matrix of n rows and, by
+/// default, n columns: those of the rows and of the columns, to index with. Throws shape_error where a number is
+/// negative.
 ///
 ///     array<int> m{{1, 2}, {3, 4}};
 ///     m(tril_indices(2)) = 0;
@@ -115,15 +114,15 @@ auto vander(const E& e) {
 ///     //          [0 0]] [0 0 1]
 INGOT_API std::array<array<index_t>, 2> tril_indices(index_t n, index_t offset = 0,
                                                      std::optional<index_t> columns = {});
-/// The indices of the elements on or above the diagonal.
+/// As tril_indices, for the elements on or above the diagonal.
 ///
 ///     std::cout << triu_indices(3, 1)[0] << ' ' << triu_indices(3, 1)[1];
 ///     // prints: [0 0 1] [1 2 2]
 INGOT_API std::array<array<index_t>, 2> triu_indices(index_t n, index_t offset = 0,
                                                      std::optional<index_t> columns = {});
 
-/// The indices of the main diagonal of an array of N axes of extent n: two if no other number is named. To index by.
-/// Throws shape_error where n is negative.
+/// The indices of the main diagonal of an array of N axes, by default two, of extent n; to index with. Throws
+/// shape_error where n is negative.
 ///
 ///     array<int> m = zeros<int>({3, 3});
 ///     m(diag_indices(3)) = array<int>{1, 2, 3};
@@ -143,7 +142,7 @@ namespace detail {
 // ---- numbers of places
 // -----------------------------------------------------------------------------------------------
 
-/// Digit k of a number of a place, where there are so many places behind one step along axis k.
+/// Index k of a flat index, where one step along axis k spans `behind` elements.
 template <class E>
 auto digit_of_place(const E& e, index_t extent, index_t behind) {
     return remainder(floor_divide(astype<index_t>(e), behind), extent);
@@ -152,10 +151,9 @@ inline index_t places_behind(std::span<const index_t> shape, std::size_t axis) {
     return extents_ref::of(shape.subspan(axis + 1)).size();
 }
 
-/// The indices of the elements that have these numbers in C order, of an array of this shape: for a shape in braces a
-/// std::array of expressions of int64, or of numbers, one for each axis; for one that a variable holds a vector of
-/// them. A number that is no element's is not looked for among elements of expressions; of numbers it throws
-/// index_error.
+/// Converts flat indices in C order for an array of this shape to indices along each axis, in int64. A shape in braces
+/// gives a std::array of expressions, or of numbers; a shape in a variable gives a vector of them. Expressions are not
+/// checked for numbers outside the shape; a number throws index_error.
 ///
 ///     auto [i, j] = unravel_index(array<int>{5, 7}, {3, 4});
 ///     std::cout << i << ' ' << j << ' ' << unravel_index(7, {3, 4})[1];
@@ -184,7 +182,7 @@ std::array<index_t, N> unravel_index(I place, const index_t (&shape)[N]) {
     return digits;
 }
 
-/// An index along an axis as the mode has it.
+/// An index along an axis, adjusted by the mode.
 template <index_mode Mode, class E>
 auto index_in_mode(const E& e, index_t extent) {
     if constexpr (Mode == index_mode::wrap)
@@ -195,9 +193,9 @@ auto index_in_mode(const E& e, index_t extent) {
         return astype<index_t>(e);
 }
 
-/// The numbers in C order of the elements at these indices, a tuple of expressions, one for each axis of an array of
-/// this shape; int64. The mode says what an index outside does: `wrap` or `clip`; without one there has to be none, and
-/// it is not looked for. Throws shape_error where there are not as many as axes or they do not broadcast.
+/// Converts indices, a tuple of expressions with one for each axis of an array of this shape, to flat indices in C
+/// order; int64. The mode says what an index outside does: `wrap` or `clip`; without one, indices must lie inside and
+/// are not checked. Throws shape_error where there are not as many as axes or they do not broadcast.
 ///
 ///     std::cout << ravel_multi_index(std::tuple{array<int>{1, 2}, array<int>{0, 3}}, {3, 4}) << ' ';
 ///     std::cout << ravel_multi_index<index_mode::wrap>(std::tuple{array<int>{5}, array<int>{-1}}, {3, 4});

@@ -1,4 +1,4 @@
-// Those of many elements that are kept, side by side in order: what is selected by a mask, and different elements.
+// Compaction: keeps some of many elements, contiguous and in order. Used for masks and for distinct elements.
 #pragma once
 
 #include <ingot/core/creation.hpp>
@@ -6,13 +6,13 @@
 
 namespace ingot::detail {
 
-/// Which elements are kept, and what of them: of sorted ones the different ones (on a GPU alone), or the values or the
-/// places of those whose flag is true.
+/// The elements to keep: the distinct ones of sorted elements (only on a GPU), or the values or indices of those whose
+/// flag is true.
 enum class kept : std::uint8_t { distinct, flagged, places };
 
-/// Elements that lie one behind the other.
+/// Contiguous elements.
 struct elements_at {
-    buffer_ref memory;  // or nothing
+    buffer_ref memory;  // or null
     const layout* where = nullptr;
     dtype type{};
     std::size_t bytes = 0;
@@ -23,11 +23,11 @@ struct compacted {
     index_t length() const { return (by == kept::distinct ? values : flags).where->size(); }
 };
 
-/// How many are kept before each tile of so many elements, behind these of all, and on a GPU a bit of each element;
-/// then what is kept.
+/// Compaction takes two steps over tiles of this many elements: count_kept writes the number of kept elements before
+/// each tile, then the total, and on a GPU a bit for each element; write_kept writes the kept ones.
 inline constexpr index_t compaction_tile = 8192;
 INGOT_API void count_kept(const compacted&, const buffer_ref& starts);
-/// How many are kept of all, in so many tiles. Waits.
+/// The number of kept elements in all tiles. Waits.
 INGOT_API index_t count_of_kept(const array<index_t>& starts, index_t tiles);
 INGOT_API void write_kept(const compacted&, const buffer_ref& starts, const buffer_ref& to);
 
@@ -36,7 +36,7 @@ elements_at elements_of(const leaf<T>& l) {
     return {l.memory(), &l.where(), dtype_of<T>, sizeof(T)};
 }
 
-/// What is kept, of type T. Waits for its number.
+/// The kept elements or indices, as T. Waits for their number.
 template <class T>
 array<T> compact(const char* operation, const compacted& what) {
     const buffer_ref& given = (what.flags.memory ? what.flags : what.values).memory;

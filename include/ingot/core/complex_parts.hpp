@@ -1,4 +1,4 @@
-// The parts of a complex array that may be written: real(z) = e and imag(z) = e, as NumPy's z.real and z.imag.
+// Writable parts of a complex array: real(z) = e and imag(z) = e, as NumPy's z.real and z.imag.
 #pragma once
 
 #include <type_traits>
@@ -10,7 +10,7 @@ namespace ingot {
 namespace detail {
 
 /// The type of real(z) and imag(z) for an array z that may be written: an expression, and a target within the
-/// statement. Part: the row of the operator table that reads it.
+/// statement. Part: the operator row that reads the part.
 template <op Part, class C>
 class part_selection : public expression_members<part_selection<Part, C>>,
                        public compound_members<part_selection<Part, C>, typename C::value_type> {
@@ -24,8 +24,8 @@ public:
     part_selection(const part_selection&) = default;
     part_selection(part_selection&&) noexcept = default;
 
-    /// Writes e, which is broadcast and converted, to this part; the other one stays. Throws shape_error where e does
-    /// not broadcast.
+    /// Writes e, broadcast and converted, to this part; the other one stays. Throws shape_error where e does not
+    /// broadcast.
     template <class E>
         requires assignable_to<E, value_type>
     void operator=(E&& e) && {
@@ -63,7 +63,7 @@ private:
     template <class N>
     void write_whole(const char* operation, const N& node) {
         const buffer* b = seen_.memory().get();
-        // The statement's own references: the target's, two here, those of the tree.
+        // The statement's own references: one of the target, two here, and those of the tree.
         assign_selected(operation, gather_as<C>(node), {dtype_of<C>, target_->memory(), target_->where()}, b,
                         seen_.where(), 3 + node.count(b));
     }
@@ -73,12 +73,12 @@ private:
     read_node read_;
 };
 
-/// An array of complex numbers that may be written, or what is selected of one.
+/// A complex array that may be written, or a selection from one.
 template <class D>
 concept selectable_complex = selectable<D> && complex_number<selected_type<D>>;
 
-/// The real part: of an array that may be written, and of what is selected of one, it is written too, `real(z) = e`,
-/// and the imaginary part stays. e is broadcast and converted. Throws shape_error where it does not broadcast.
+/// The real part. Where z may be written, `real(z) = e` writes it, broadcast and converted, and the imaginary part
+/// stays. Throws shape_error where e does not broadcast.
 ///
 ///     array<std::complex<double>> z = zeros<std::complex<double>>(3);
 ///     real(z) = array<double>{1, 2, 3};
@@ -90,7 +90,7 @@ auto real(D&& z) {
     return part_selection<op::real, selected_type<D>>(std::forward<D>(z).as_selection());
 }
 
-/// The imaginary part, as `real` has it: `imag(z) = e` writes it, and the real part stays.
+/// The imaginary part, as in `real`: `imag(z) = e` writes it, and the real part stays.
 ///
 ///     array<std::complex<float>> z = ones<std::complex<float>>(2);
 ///     imag(z) = real(z) * 2;

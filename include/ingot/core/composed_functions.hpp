@@ -1,5 +1,5 @@
-// Elementwise functions that are written in the language: of arrays and expressions, and of C++ numbers alone. Those
-// with several results give a tuple of expressions, which eval() computes in one kernel.
+// Elementwise functions composed of others, for arrays, expressions and C++ numbers. A function with several results
+// gives a tuple of expressions, which eval() computes in one kernel.
 #pragma once
 
 #include <complex>
@@ -28,7 +28,7 @@ constexpr dtype type_of_argument() {
         return dtype_of<scalar_type<std::remove_cvref_t<A>>>;
 }
 
-/// The argument as the float that a function such as exp computes in.
+/// The argument as the float type in which a function such as exp computes.
 template <argument_like A>
 decltype(auto) as_float(A&& a) {
     constexpr dtype given = type_of_argument<A>(), wanted = floating_of(given);
@@ -40,7 +40,7 @@ decltype(auto) as_float(A&& a) {
 
 // ---- complex numbers --------------------------------------------------------------------------------------------
 
-/// re + i im: complex64 of what float32 holds, else complex128.
+/// re + i im: complex64 where float32 holds both parts, else complex128.
 ///
 ///     std::cout << complex_of(array<float>{1, 2}, array<float>{3, -4});
 ///     // prints: [1.+3.j 2.-4.j]
@@ -50,8 +50,7 @@ auto complex_of(A&& re, B&& im) {
     return apply_operator<op::complex_of>(std::forward<A>(re), std::forward<B>(im));
 }
 
-/// The square of the absolute value: re * re + im * im of complex numbers, which is real, and the square of others, in
-/// their type.
+/// The square of the absolute value, in the argument's type; for complex numbers the real number re * re + im * im.
 ///
 ///     std::cout << abs2(complex_of(array<float>{3, 1}, array<float>{4, -1})) << ' ' << abs2(array<int>{-2, 3});
 ///     // prints: [25.  2.] [4 9]
@@ -68,8 +67,7 @@ auto abs2(const A& a) {
 
 // ---- two results ------------------------------------------------------------------------------------------------
 
-/// floor_divide(a, b) and remainder(a, b): a tuple of both, broadcast. Throws shape_error where shapes do not
-/// broadcast.
+/// A tuple of floor_divide(a, b) and remainder(a, b), broadcast. Throws shape_error where shapes do not broadcast.
 ///
 ///     auto [q, r] = eval(divmod(array<int>{7, -7}, 3));
 ///     std::cout << q << ' ' << r;
@@ -80,8 +78,8 @@ auto divmod(const A& a, const B& b) {
     return std::tuple(ingot::floor_divide(a, b), ingot::remainder(a, b));
 }
 
-/// The fraction and the whole part, both with the argument's sign: a tuple of both. An infinity's fraction is 0. Bool
-/// and integers become the float that holds them.
+/// A tuple of the fraction and the whole part, both with the argument's sign. An infinity's fraction is 0. Bool and
+/// integers become the float that holds them.
 ///
 ///     auto [fraction, whole] = eval(modf(array<double>{1.25, -2.5}));
 ///     std::cout << fraction << ' ' << whole;
@@ -94,7 +92,7 @@ auto modf(const A& a) {
     return std::tuple(std::move(fraction), std::move(whole));
 }
 
-/// The mantissa, whose absolute value is 0.5 or more and less than 1, and the exponent of 2 as int32: a tuple of both.
+/// A tuple of the mantissa, whose absolute value is 0.5 or more and less than 1, and the exponent of 2 as int32.
 ///
 ///     auto [mantissa, exponent] = eval(frexp(array<double>{1, 6, 0.125}));
 ///     std::cout << mantissa << ' ' << exponent;
@@ -106,9 +104,9 @@ auto frexp(const A& a) {
 
 // ---- rounding ---------------------------------------------------------------------------------------------------
 
-/// To the nearest integer, halves to the even one, in the argument's type; an integer is one. With a number of decimals
-/// to so many, or with a negative number of them to tens, hundreds, ... Of C++ numbers alone, unqualified `round` is
-/// the C library's.
+/// Rounds to the nearest integer, halves to the even one, in the argument's type; an integer stays as it is. With a
+/// number of decimals it rounds to that many, or, where negative, to tens, hundreds, ... For C++ numbers alone,
+/// unqualified `round` is the C library's.
 ///
 ///     std::cout << round(array<double>{0.5, 1.5, -2.7}) << ' ' << round(array<int>{1234}, -2);
 ///     // prints: [ 0.  2. -3.] [1200]
@@ -127,7 +125,7 @@ auto round(const A& a, int decimals) {
         using T = type_of<type_of_argument<A>()>;
         return ingot::where(decimals >= 0, a, ingot::astype<T>(ingot::rint(a / power) * power));
     } else {
-        // Multiplying by 1 and dividing by it leaves every number what it is.
+        // Multiplying and dividing by 1 changes no number.
         const auto& x = as_float(a);
         using T = type_of<type_of_argument<decltype(x)>()>;
         const T up = decimals > 0 ? static_cast<T>(power) : T(1), down = decimals < 0 ? static_cast<T>(power) : T(1);
@@ -135,7 +133,7 @@ auto round(const A& a, int decimals) {
     }
 }
 
-/// The same as `round`.
+/// An alias of `round`.
 ///
 ///     std::cout << around(array<double>{3.14159, 2.5}, 1);
 ///     // prints: [3.1 2.5]
@@ -146,8 +144,7 @@ auto around(const A& a, int decimals = 0) {
 
 // ---- between bounds ---------------------------------------------------------------------------------------------
 
-/// `clip` with a bound at one side alone: `clip(x, least, none)` is maximum(x, least), `clip(x, none, most)` is
-/// minimum(x, most).
+/// `clip` with one bound: `clip(x, least, none)` is maximum(x, least), `clip(x, none, most)` is minimum(x, most).
 ///
 ///     array<int> x{-2, 1, 7};
 ///     std::cout << clip(x, 0, none) << ' ' << clip(x, none, 5);
@@ -172,7 +169,7 @@ auto iscomplex(const A& a) {
     return ingot::not_equal(ingot::imag(a), 0);
 }
 
-/// Whether the argument's imaginary part is 0: bool. NaN is not.
+/// Whether the argument's imaginary part is 0: bool; false for NaN.
 ///
 ///     std::cout << isreal(complex_of(array<double>{1, 2}, array<double>{0, -1}));
 ///     // prints: [ True False]
@@ -201,8 +198,8 @@ auto isneginf(const A& a) {
     return ingot::logical_and(ingot::isinf(a), ingot::less(a, 0));
 }
 
-/// The argument with numbers in the place of NaN and of the infinities: 0 and, without others, the largest there are.
-/// Of its type; bool and integers stay as they are.
+/// The argument with numbers in place of NaN and infinities: by default 0 and the type's largest numbers. The type
+/// stays; bool and integers are unchanged.
 ///
 ///     std::cout << nan_to_num(array<double>{1, NAN, INFINITY}, 0, 99);
 ///     // prints: [ 1.  0. 99.]
@@ -225,7 +222,7 @@ auto nan_to_num(const A& a, double nan = 0, std::optional<double> posinf = {}, s
 }
 
 /// Whether |a - b| <= absolute + relative * |b|: bool, broadcast. Infinities are close to themselves, NaN to nothing,
-/// or to NaN. Throws shape_error where shapes do not broadcast.
+/// or with `equal_nan` to NaN. Throws shape_error where shapes do not broadcast.
 ///
 ///     std::cout << isclose(array<double>{1, 1, NAN}, array<double>{1.000001, 1.1, NAN});
 ///     // prints: [ True False False]

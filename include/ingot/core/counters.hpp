@@ -1,4 +1,4 @@
-// What Ingot has done so far in this process, over all threads and devices.
+// Counters of Ingot's work in this process, over all threads and devices.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-/// What `counters` counts, from the start of the process on.
+/// The counts of `counters` since the start of the process.
 struct counter_values {
     std::uint64_t compiles = 0;          ///< sources given to NVRTC or to the host compiler
     std::uint64_t disk_cache_hits = 0;   ///< kernels taken from the disk cache instead

@@ -1,6 +1,6 @@
-// Functions that make arrays, on the current device; the `_like` forms on the device of what they are given.
-// zeros is a memset; what a scalar or other arrays describe is one kernel. arange, linspace and logspace are computed
-// on the host, value by value as NumPy does, and copied: their bits are then NumPy's on every device.
+// Functions that make arrays on the current device; the `_like` forms use the device of their argument. zeros is a
+// memset; an array made from a scalar or other arrays is one kernel. arange, linspace and logspace are computed on the
+// host, value by value as NumPy does, and copied: so their bits are NumPy's on every device.
 #pragma once
 
 #include <cmath>
@@ -18,29 +18,30 @@
 namespace ingot {
 namespace detail {
 
-/// Memory for an array of that shape. Throws shape_error.
+/// Allocates memory for an array of that shape. Throws shape_error.
 INGOT_API void allocate_array(const char* operation, destination, std::span<const index_t> shape, device_id device);
 INGOT_API void fill_zeros(const buffer_ref& memory);
-/// Elements of a memory from number `first` on; strides in bytes, C order where null. Throws shape_error.
+/// The layout of elements of a buffer from number `first` on; strides in bytes, C order where null. Throws shape_error.
 INGOT_API layout layout_within(const char* operation, dtype, const buffer* memory, index_t first,
                                std::span<const index_t> shape, const integer_list* strides);
 /// An array over memory that is not Ingot's; strides in bytes, C order where null. Throws shape_error.
 INGOT_API void adopt_memory(destination, const buffer_ref& memory, std::span<const index_t> shape,
                             const integer_list* strides);
-/// Number of values of arange. Throws shape_error. Integers are exact; `is_unsigned` says which of them have no sign.
+/// Number of values of arange. Throws shape_error. Integers are exact; `is_unsigned` marks the unsigned ones.
 INGOT_API index_t arange_count(double start, double stop, double step);
 struct any_number {
     std::uint64_t bits;
     bool is_unsigned;
 };
 INGOT_API index_t arange_count(any_number start, any_number stop, any_number step);
-/// Rows of a matrix with so long a diagonal `offset` away from the main one. Throws shape_error.
+/// The number of rows of a square matrix whose diagonal `offset` away from the main one has this length. Throws
+/// shape_error.
 INGOT_API index_t rows_around_diagonal(index_t length, index_t offset);
 [[noreturn]] INGOT_API void throw_wrong_rank(const char* operation, int rank, const char* wanted);
 [[noreturn]] INGOT_API void throw_negative_count(const char* operation, index_t count);
-/// Number i of so many points evenly apart, with NumPy's bits.
+/// Point i of `count` evenly spaced ones, with NumPy's bits.
 INGOT_API double even_point(double start, double stop, index_t count, bool endpoint, index_t i) noexcept;
-/// `logspace` in float64.
+/// The values of `logspace` in float64.
 INGOT_API array<double> powers_between(double start, double stop, index_t count, bool endpoint, double base);
 
 template <class T>
@@ -51,11 +52,11 @@ leaf<T> new_leaf(const char* operation, std::span<const index_t> shape, device_i
 }
 inline device_id current_place() { return runtime::current().device; }
 
-/// The type named first, else that of the values.
+/// The type T if given, else the common type of the values.
 template <class T, class... S>
 using chosen = typename std::conditional_t<std::is_void_v<T>, std::common_type<S...>, std::type_identity<T>>::type;
 
-/// The values as T, as `astype` has them.
+/// The values as T, converted as by `astype`.
 template <class T, class E>
 array<T> converted_array(const E& e) {
     if constexpr (std::same_as<T, typename E::value_type>)
@@ -90,9 +91,8 @@ array<T> generated(const char* operation, index_t n, const F& f) {
 
 }  // namespace detail
 
-/// An array of this shape whose values are yet to be written. float64 where no other type is named. Throws shape_error
-/// where an extent is negative or the elements are too many to count, out_of_memory where the device has no room for
-/// them.
+/// An uninitialised array of this shape, by default float64. Throws shape_error where an extent is negative or the
+/// elements are too many to count, out_of_memory where they do not fit on the device.
 ///
 ///     array<int> a = empty<int>({2, 3});
 ///     a.fill(7);
@@ -107,7 +107,7 @@ array<T> empty(const shape_like& shape, const source_place& at = {}) {
 INGOT_REJECTED("extents stand in braces: empty<float>({3, 4})", (element_type T = double, std::integral... I),
                (sizeof...(I) > 1), ::ingot::detail::rejected empty(I...))
 
-/// Zeros of this shape, float64 where no other type is named. Throws what `empty` does.
+/// Zeros of this shape, by default float64. Throws what `empty` does.
 ///
 ///     std::cout << zeros<int>(3) << '\n' << zeros({2, 2});
 ///     // prints: [0 0 0]
@@ -121,7 +121,7 @@ array<T> zeros(const shape_like& shape, const source_place& at = {}) {
 INGOT_REJECTED("extents stand in braces: zeros<float>({3, 4})", (element_type T = double, std::integral... I),
                (sizeof...(I) > 1), ::ingot::detail::rejected zeros(I...))
 
-/// Ones of this shape, float64 where no other type is named. Throws what `empty` does.
+/// Ones of this shape, by default float64. Throws what `empty` does.
 ///
 ///     std::cout << ones<int>({2, 3});
 ///     // prints: [[1 1 1]
@@ -134,8 +134,8 @@ array<T> ones(const shape_like& shape, const source_place& at = {}) {
 INGOT_REJECTED("extents stand in braces: ones<float>({3, 4})", (element_type T = double, std::integral... I),
                (sizeof...(I) > 1), ::ingot::detail::rejected ones(I...))
 
-/// One value everywhere; of the value's own type where no other is named. Throws what `empty` does, and dtype_error
-/// where an integer does not fit the type.
+/// An array with one value everywhere, by default of the value's type. Throws what `empty` does, and dtype_error where
+/// an integer does not fit the type.
 ///
 ///     std::cout << full<float>({}, 0.5) << '\n' << full({2, 2}, 7);
 ///     // prints: 0.5
@@ -147,8 +147,8 @@ auto full(const shape_like& shape, S value, const source_place& at = {}) {
     return detail::filled<detail::chosen<T, S>>("full", shape.values(), detail::current_place(), value);
 }
 
-/// An expression repeated to this shape, to which it broadcasts, as an array on its device; of its type where no other
-/// is named. Throws shape_error where it does not broadcast.
+/// An expression broadcast to this shape, as an array on its device, by default of its type. Throws shape_error where
+/// it does not broadcast.
 ///
 ///     std::cout << full({2, 3}, array<int>{1, 2, 3});
 ///     // prints: [[1 2 3]
@@ -160,8 +160,8 @@ auto full(const shape_like& shape, const E& e, const source_place& at = {}) {
         detail::viewed_to_read(e, detail::view_broadcast, "full", shape.values()));
 }
 
-/// An array of an expression's shape and on its device, whose values are yet to be written; of its type where no other
-/// is named. The expression is not evaluated.
+/// An uninitialised array with an expression's shape and device, by default of its type. The expression is not
+/// evaluated.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << empty_like(m).shape() << ' ' << name(empty_like<int>(m).dtype());
@@ -172,7 +172,7 @@ auto empty_like(const E& e) {
     return array<type>(detail::adopted{}, detail::new_leaf<type>("empty_like", e.shape().values(), e.device()));
 }
 
-/// Zeros of an expression's shape, on its device; of its type where no other is named.
+/// Zeros with an expression's shape and device, by default of its type.
 ///
 ///     std::cout << zeros_like(array<int>{1, 2, 3});
 ///     // prints: [0 0 0]
@@ -181,7 +181,7 @@ auto zeros_like(const E& e) {
     return detail::zeroed<detail::chosen<T, typename E::value_type>>("zeros_like", e.shape().values(), e.device());
 }
 
-/// Ones of an expression's shape, on its device; of its type where no other is named.
+/// Ones with an expression's shape and device, by default of its type.
 ///
 ///     std::cout << ones_like<double>(array<int>{1, 2, 3});
 ///     // prints: [1. 1. 1.]
@@ -190,8 +190,8 @@ auto ones_like(const E& e) {
     return detail::filled<detail::chosen<T, typename E::value_type>>("ones_like", e.shape().values(), e.device(), 1);
 }
 
-/// One value everywhere, of an expression's shape and on its device; of its type where no other is named. Throws
-/// dtype_error where an integer does not fit that.
+/// An array with one value everywhere, with an expression's shape and device, by default of its type. Throws
+/// dtype_error where an integer does not fit the type.
 ///
 ///     std::cout << full_like(array<int>{1, 2, 3}, 7);
 ///     // prints: [7 7 7]
@@ -201,8 +201,8 @@ auto full_like(const E& e, S value) {
     return detail::filled<type>("full_like", e.shape().values(), e.device(), value);
 }
 
-/// A copy of a range of the host's values, in C order: 1-D, or of a shape with as many elements; of their type where no
-/// other is named. Throws shape_error where the shape has another number of elements.
+/// Copies a range of the host's values in C order: 1-D, or to a shape with as many elements; by default of their type.
+/// Throws shape_error where the shape has another number of elements.
 ///
 ///     const std::vector<int> values{1, 2, 3, 4};
 ///     std::cout << asarray(values) << '\n' << asarray<float>(values, {2, 2});
@@ -223,8 +223,7 @@ auto asarray(const R& values) {
     return asarray<T>(values, shape_like(static_cast<index_t>(detail::count_of_values(values))));
 }
 
-/// An expression's values as an array, of its type where no other is named, to which they are converted as `astype`
-/// does. An array is shared.
+/// An expression's values as an array, by default of its type, else converted as by `astype`. An array is shared.
 ///
 ///     std::cout << asarray(array<int>{1, 2} * 2) << ' ' << asarray<int>(array<double>{1.5, 2});
 ///     // prints: [2 4] [1 2]
@@ -234,7 +233,7 @@ auto asarray(const E& e, const source_place& at = {}) {
     return detail::converted_array<detail::chosen<T, typename E::value_type>>(e);
 }
 
-/// An array over memory that is not Ingot's, always written in place. In C order, or with these strides in bytes.
+/// An array over memory that is not Ingot's, always written in place; in C order, or with these strides in bytes.
 /// Throws shape_error where the elements do not lie in the memory, or a stride is no multiple of an element's bytes.
 ///
 ///     float mine[] = {1, 2, 3, 4};
@@ -255,9 +254,9 @@ array<T> asarray(const unowned_memory& memory, const shape_like& shape, const sh
     return array<T>(detail::adopted{}, std::move(l));
 }
 
-/// start, start + step, ... before stop, in one dimension; of the arguments' common type where no other is named, each
-/// value as NumPy has it. Throws shape_error where the step is 0 or the values are too many to count, dtype_error where
-/// start does not fit the type.
+/// The values start, start + step, ... before stop, along one axis, as NumPy computes them; by default of the
+/// arguments' common type. Throws shape_error where the step is 0 or the values are too many to count, dtype_error
+/// where start does not fit the type.
 ///
 ///     std::cout << arange(5) << ' ' << arange(1, 2, 0.25) << ' ' << arange<float>(3, 0, -1);
 ///     // prints: [0 1 2 3 4] [1.   1.25 1.5  1.75] [3. 2. 1.]
@@ -271,14 +270,14 @@ auto arange(A start, B stop, C step = 1) {
             return detail::any_number{static_cast<std::uint64_t>(i), std::is_unsigned_v<decltype(i)>};
         };
         const index_t n = detail::arange_count(number(start), number(stop), number(step));
-        // Without a sign, so that what is beyond the type wraps.
+        // Unsigned, so that values beyond the type wrap.
         const auto from = static_cast<std::uint64_t>(start), by = static_cast<std::uint64_t>(step);
         return detail::generated<type>(
             "arange", n, [=](index_t i) { return static_cast<type>(from + static_cast<std::uint64_t>(i) * by); });
     } else {
         const index_t n =
             detail::arange_count(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step));
-        // NumPy's way, rounding included: the first two values, then multiples of their difference.
+        // As NumPy computes it, rounding included: the first two values, then multiples of their difference.
         using common = std::common_type_t<A, B, C, index_t>;  // a sum of two ints may need more than an int
         const type second =
             detail::element_value<type>("arange", static_cast<common>(start) + static_cast<common>(step));
@@ -299,9 +298,9 @@ auto arange(A stop) {
     return arange<detail::chosen<T, A>>(A(0), stop);
 }
 
-/// `count` values from start to stop, evenly apart, in one dimension; without `endpoint`, stop is one step beyond the
-/// last. float64 where no other type is named; for an integer type values are rounded down. Throws shape_error where
-/// the count is negative.
+/// `count` evenly spaced values from start to stop, along one axis; without `endpoint`, stop is one step beyond the
+/// last. The default type is float64; for an integer type values are rounded down. Throws shape_error where the count
+/// is negative.
 ///
 ///     std::cout << linspace(0, 1, 5) << ' ' << linspace(0, 1, 4, false);
 ///     // prints: [0.   0.25 0.5  0.75 1.  ] [0.   0.25 0.5  0.75]
@@ -314,8 +313,8 @@ array<T> linspace(double start, double stop, index_t count = 50, bool endpoint =
     });
 }
 
-/// Powers of `base`, their exponents from start to stop evenly apart, in one dimension; without `endpoint`, stop is one
-/// step beyond the last. float64 where no other type is named. Throws shape_error where the count is negative.
+/// Powers of `base` with `count` evenly spaced exponents from start to stop, along one axis; without `endpoint`, stop
+/// is one step beyond the last. The default type is float64. Throws shape_error where the count is negative.
 ///
 ///     std::cout << logspace(0, 3, 4) << ' ' << logspace<int>(0, 4, 5, true, 2);
 ///     // prints: [   1.   10.  100. 1000.] [ 1  2  4  8 16]
@@ -328,9 +327,8 @@ array<T> logspace(double start, double stop, index_t count = 50, bool endpoint =
         return astype<T>(powers);
 }
 
-/// Ones on the diagonal `offset` above the main one, zeros elsewhere: a matrix of so many rows and columns, of as many
-/// columns as rows where one number is given. float64 where no other type is named. Throws shape_error where a number
-/// is negative.
+/// A matrix with ones on the diagonal `offset` above the main one and zeros elsewhere, by default float64; one number
+/// gives a square matrix. Throws shape_error where a number is negative.
 ///
 ///     std::cout << eye<int>(2, 3, 1) << '\n' << eye(2);
 ///     // prints: [[0 1 0]
@@ -348,7 +346,7 @@ array<T> eye(index_t n) {
     return eye<T>(n, n);
 }
 
-/// Ones on the main diagonal of a square matrix, zeros elsewhere: the same as `eye(n)`.
+/// A square matrix with ones on the main diagonal and zeros elsewhere, as `eye(n)`.
 ///
 ///     std::cout << identity<int>(2);
 ///     // prints: [[1 0]
@@ -358,8 +356,8 @@ array<T> identity(index_t n) {
     return eye<T>(n, n);
 }
 
-/// Of one axis: a matrix with e on the diagonal `offset` above the main one and zeros elsewhere. Of two: that diagonal
-/// of e, as an array. Of e's type. Throws shape_error where e has another number of axes.
+/// For a vector e: a matrix with e on the diagonal `offset` above the main one and zeros elsewhere. For a matrix e:
+/// that diagonal. Both are arrays of e's type. Throws shape_error where e has another number of axes.
 ///
 ///     std::cout << diag(array<int>{{1, 2}, {3, 4}}) << '\n' << diag(array<int>{1, 2});
 ///     // prints: [1 4]
@@ -377,9 +375,8 @@ auto diag(const E& e, index_t offset = 0) {
     return a;
 }
 
-/// Ones on and below the diagonal `offset` above the main one, zeros above: a matrix of so many rows and columns, of as
-/// many columns as rows where one number is given. float64 where no other type is named. Throws shape_error where a
-/// number is negative.
+/// A matrix with ones on and below the diagonal `offset` above the main one and zeros above, by default float64; one
+/// number gives a square matrix. Throws shape_error where a number is negative.
 ///
 ///     std::cout << tri<int>(2, 3, 1) << '\n' << tri(2);
 ///     // prints: [[1 1 0]
@@ -390,7 +387,7 @@ template <element_type T = double>
 array<T> tri(index_t rows, index_t columns, index_t offset = 0) {
     const index_t extents[] = {rows, columns};
     detail::check_extents("tri", extents);
-    const index_t first = offset < -rows ? -rows : offset > columns ? columns : offset;  // beyond, nothing changes
+    const index_t first = offset < -rows ? -rows : offset > columns ? columns : offset;  // clamped: same result
     using number = detail::deferred<index_t, T>;
     return greater_equal(arange<number>(first, rows + first)(all, newaxis), arange<number>(columns));
 }

@@ -22,11 +22,11 @@ struct stream_state;
 class backend;
 }  // namespace runtime
 
-/// How kernels may compute: `standard`, in which the compiler may contract a * b + c, or as `fast`, `strict` and `tf32`
-/// below say. `with_math` sets it.
+/// The arithmetic of kernels: `standard`, in which the compiler may contract a * b + c, or `fast`, `strict` and `tf32`,
+/// described below. `with_math` sets it.
 using detail::math_mode;
 
-/// What a device is. `other` devices have a backend that a program brings along; the tests' fake GPU is one.
+/// The kinds of devices. An `other` device has a backend that a program brings along, such as the tests' fake GPU.
 enum class device_kind : std::uint8_t { host, cuda, other };
 
 /// Names a device: a kind and a number. device::host(1) is a second host device, with streams and memory of its own.
@@ -38,7 +38,7 @@ enum class device_kind : std::uint8_t { host, cuda, other };
 class device {
 public:
     constexpr device() noexcept = default;
-    /// Throws device_error of a number below 0 or over 255; that there is no such device its first use says.
+    /// Throws device_error for a number below 0 or above 255. Whether the device exists is checked at its first use.
     constexpr device(device_kind kind, int index) : kind_(kind), index_(static_cast<std::uint8_t>(index)) {
         if (index != index_) throw_no_such_device(kind, index);
     }
@@ -51,7 +51,7 @@ public:
     /// Number of GPUs that can be used; 0 without a driver.
     INGOT_API static int cuda_count() noexcept;
 
-    /// What kind of device it is.
+    /// The kind of the device.
     constexpr device_kind kind() const noexcept { return kind_; }
     /// Its number among those of its kind.
     constexpr int index() const noexcept { return index_; }
@@ -66,14 +66,14 @@ public:
     ///     // prints: 1
     INGOT_API std::string name() const;
 
-    /// Waits for all work of all streams of the device, then throws what it left to be thrown.
+    /// Waits for all work of all streams of the device, then throws the errors that it left.
     ///
     ///     device::host().synchronize();
     ///     std::cout << "done";
     ///     // prints: done
     INGOT_API void synchronize() const;
 
-    /// In one comparison: every node of a tree makes it.
+    /// Compares both members at once, since every node of a tree compares devices.
     friend constexpr bool operator==(device a, device b) noexcept {
         return std::bit_cast<std::uint16_t>(a) == std::bit_cast<std::uint16_t>(b);
     }
@@ -85,21 +85,21 @@ private:
     std::uint8_t index_ = 0;
 };
 
-/// The same type under a name that classes with a member `device` can use.
+/// `device` under a name for classes that have a member `device`.
 using device_id = device;
 
 namespace detail {
-/// No device: a tree of scalars alone.
+/// No device: that of a tree of scalars alone.
 inline constexpr device_id no_device{device_kind::other, 255};
 }  // namespace detail
 
-/// "cuda:0", "host:0".
+/// The device's name, such as "cuda:0" or "host:0".
 ///
 ///     std::cout << to_string(device::cuda(3)) << ' ' << device::host();
 ///     // prints: cuda:3 host:0
 INGOT_API std::string to_string(device_id);
 
-/// Prints what `to_string` says.
+/// Prints the text of `to_string`.
 ///
 ///     std::cout << device::host();
 ///     // prints: host:0
@@ -107,12 +107,12 @@ INGOT_API std::ostream& operator<<(std::ostream&, device_id);
 
 namespace runtime {
 
-/// What is current in a thread. Holds no reference: guards keep what they make current alive.
+/// The current device, stream and mode of a thread. It holds no reference: guards keep their stream alive.
 struct current_state {
     device_id device;
     stream_state* stream = nullptr;  // null until the thread first asks
     math_mode math = math_mode::standard;
-    bool records = false;  // a graph, in which a copy of an array is what that holds then
+    bool records = false;  // records a graph: copies of arrays are deep then
 };
 extern INGOT_API constinit thread_local current_state current_of_thread;
 
@@ -127,7 +127,7 @@ inline current_state& current() {
 
 INGOT_API void keep_stream(stream_state&) noexcept;
 INGOT_API void drop_stream(stream_state&) noexcept;
-/// Throws device_error where it is the default stream of another thread.
+/// Throws device_error where the stream is another thread's default stream.
 INGOT_API void check_of_thread(const stream_state&);
 
 }  // namespace runtime
@@ -142,19 +142,19 @@ public:
     constexpr explicit non_blocking_t(made) {}
 };
 
-/// Asks for a stream that is not in order with CUDA's legacy default stream: stream(non_blocking).
+/// Makes a stream that is not in order with CUDA's legacy default stream: stream(non_blocking).
 ///
 ///     stream apart(non_blocking);
 ///     std::cout << apart.done();
 ///     // prints: 1
 inline constexpr non_blocking_t non_blocking{non_blocking_t::made{}};
 
-/// A queue of work that runs in order. Copies are the same queue; it ends with the last of them, after its work. Across
-/// streams Ingot orders what the arrays' use makes necessary.
+/// A queue of work that runs in order. Copies name the same queue; it ends with the last copy, after its work. Ingot
+/// orders work across streams where they use the same arrays.
 ///
-/// On a GPU, Ingot's own streams, each device's default one among them, are blocking ones: in order with CUDA's legacy
-/// default stream, so that kernels launched without a stream see what Ingot did before and are seen by what it does
-/// after. `stream(non_blocking)` makes one that is not.
+/// On a GPU, Ingot's own streams, including each device's default one, are blocking: they are in order with CUDA's
+/// legacy default stream, so kernels launched without a stream see Ingot's earlier work and Ingot's later work sees
+/// theirs. `stream(non_blocking)` makes one that is not.
 ///
 ///     stream work;
 ///     array<double> a{1, 2, 3};
@@ -167,17 +167,17 @@ inline constexpr non_blocking_t non_blocking{non_blocking_t::made{}};
 ///     // prints: [2. 4. 6.] 1 1
 class stream {
 public:
-    /// A new one on the current device, or on the device given. Throws device_error where there is none.
+    /// A new stream on the current device, or on the device given. Throws device_error where that does not exist.
     INGOT_API stream();
     INGOT_API explicit stream(device_id device);
-    /// One that CUDA's legacy default stream does not wait for, nor it for that.
+    /// A stream that is not in order with CUDA's legacy default stream.
     INGOT_API explicit stream(non_blocking_t);
     INGOT_API stream(device_id device, non_blocking_t);
 
-    /// Over somebody else's CUstream or cudaStream_t, which has to live as long as a copy of this does and may be
-    /// destroyed right after that. What Ingot launches on it is behind what its owner launched there before. Throws
-    /// device_error where it is null, where the driver says that it is none, or one of another context than its GPU's
-    /// primary one, and where the current device is a host.
+    /// A handle for somebody else's CUstream or cudaStream_t, which must live as long as a copy of the handle and may
+    /// be destroyed right after. Work that Ingot launches on it runs behind its owner's earlier work. Throws
+    /// device_error where it is null, where the driver says that it is no stream or one of another context than its
+    /// GPU's primary one, and where the current device is a host.
     ///
     ///     const auto scaled = [](const array<float>& x, void* cuda_stream) {
     ///         with_stream in(stream::from_native(cuda_stream));
@@ -217,7 +217,7 @@ public:
     }
     ~stream() { runtime::drop_stream(*state_); }
 
-    /// Waits until all work given to the stream is done, then throws what it left to be thrown.
+    /// Waits until all work given to the stream is done, then throws the errors that it left.
     INGOT_API void synchronize() const;
 
     /// Makes later work of the stream wait for the event's point. The host does not wait.
@@ -230,16 +230,17 @@ public:
     ///     std::cout << ready.done();
     ///     // prints: 1
     INGOT_API void wait(const event& e) const;
-    /// Whether all work given to the stream is done. Of another thread's default stream the answer may lag behind, and
+    /// Whether all work given to the stream is done. For another thread's default stream the answer may be late, and
     /// takes up to 50 microseconds.
     INGOT_API bool done() const;
-    /// The CUstream, which is a cudaStream_t too, to give to others; null on a host. It lives as long as the stream.
+    /// The CUstream, which is a cudaStream_t too, for use by other libraries; null on a host. It lives as long as the
+    /// stream.
     ///
     ///     stream work(device::host());
     ///     std::cout << (work.native_handle() == nullptr);
     ///     // prints: 1
     INGOT_API void* native_handle() const noexcept;
-    /// The device that the stream is of.
+    /// The device of the stream.
     INGOT_API ingot::device device() const;
 
     // Inner
@@ -247,7 +248,7 @@ public:
     friend bool operator==(const stream&, const stream&) = default;
 
 private:
-    struct adopted_t {};  // with an owner that is counted already
+    struct adopted_t {};  // its reference is already counted
     stream(adopted_t, runtime::stream_state& state) noexcept : state_(&state) {}
 
     runtime::stream_state* state_;
@@ -273,7 +274,7 @@ private:
 ///     std::cout << done.done();
 ///     // prints: 1
 inline constexpr event_option blocking{event_option::what::blocking};
-/// Makes an event that no time is taken of, which is quicker to record and to wait for; `elapsed` of it throws.
+/// Makes an event without a time stamp, which is quicker to record and to wait for; `elapsed` of it throws.
 ///
 ///     event ready(no_timing), other(blocking, no_timing);
 ///     ready.record();
@@ -293,7 +294,7 @@ inline constexpr event_option no_timing{event_option::what::no_timing};
 class event {
 public:
     event() = default;
-    /// With `blocking`, `no_timing`, or both.
+    /// An event with `blocking`, `no_timing`, or both.
     explicit event(event_option option) noexcept { set(option); }
     event(event_option one, event_option other) noexcept {
         set(one);
@@ -317,9 +318,9 @@ public:
     }
     INGOT_API ~event();
 
-    /// Over somebody else's CUevent or cudaEvent_t of the current device, which has to live as long as this does.
-    /// Throws device_error where it is null, where the driver says that it is none, and where the current device is a
-    /// host.
+    /// A handle for somebody else's CUevent or cudaEvent_t of the current device, which must live as long as the
+    /// handle. Throws device_error where it is null, where the driver says that it is no event, and where the current
+    /// device is a host.
     ///
     ///     with_device on_the_host(device::host());
     ///     try {
@@ -329,8 +330,8 @@ public:
     ///     }
     ///     // prints: [event] host:0 has no events but Ingot's own
     INGOT_API static event from_native(void* native);
-    /// The CUevent, which is a cudaEvent_t too, to give to others: made on the current device where there is none yet,
-    /// null on a host. It lives as long as the event.
+    /// The CUevent, which is a cudaEvent_t too, for use by other libraries: made on the current device if there is none
+    /// yet, null on a host. It lives as long as the event.
     ///
     ///     with_device on_the_host(device::host());
     ///     event e;
@@ -339,12 +340,12 @@ public:
     ///     // prints: 1
     INGOT_API void* native_handle();
 
-    /// Marks the present end of the stream's work; of the current stream's without an argument.
+    /// Marks the present end of the work of a stream, by default the current one.
     INGOT_API void record(const stream& s);
     INGOT_API void record();
-    /// Waits on the host for the point, then throws what the stream's work left to be thrown.
+    /// Waits on the host for the point, then throws the errors that the stream's work left.
     INGOT_API void synchronize() const;
-    /// Whether the point is reached; it is where nothing was recorded.
+    /// Whether the point is reached; true where nothing was recorded.
     INGOT_API bool done() const;
     /// Milliseconds from one point to a later one. Waits for both.
     INGOT_API friend float elapsed(const event& from, const event& to);
@@ -359,13 +360,13 @@ private:
 
     runtime::backend* backend_ = nullptr;  // null until recorded
     std::uintptr_t native_ = 0;
-    runtime::stream_state* stream_ = nullptr;  // that it was recorded on last; it stands for ever
+    runtime::stream_state* stream_ = nullptr;  // the last one it was recorded on; a stream_state is never freed
     bool is_borrowed_ = false;
     bool is_blocking_ = false, is_timed_ = true;
 };
 
 /// Milliseconds from one point to a later one. Waits for both. Throws device_error unless both were recorded, on one
-/// device, and of an event of `no_timing`.
+/// device, without `no_timing`.
 ///
 ///     event from, to;
 ///     from.record();
@@ -374,14 +375,14 @@ private:
 ///     // prints: 1
 INGOT_API float elapsed(const event& from, const event& to);
 
-/// The current device of the calling thread: what the guards say, else the default one.
+/// The current device of the calling thread: the innermost guard's, else the default one.
 ///
 ///     with_device on_the_host(device::host());
 ///     std::cout << current_device();
 ///     // prints: host:0
 inline device_id current_device() { return runtime::current().device; }
 
-/// The current stream of the calling thread: what the guards say, else the default one of the current device.
+/// The current stream of the calling thread: the innermost guard's, else the default one of the current device.
 ///
 ///     stream work;
 ///     with_stream in(work);
@@ -389,7 +390,7 @@ inline device_id current_device() { return runtime::current().device; }
 ///     // prints: 1
 inline stream current_stream() { return stream(*runtime::current().stream); }
 
-/// Waits for the current stream, then throws what its work left to be thrown.
+/// Waits for the current stream, then throws the errors that its work left.
 ///
 ///     array<double> a = ones({1000});
 ///     synchronize();
@@ -399,7 +400,7 @@ INGOT_API void synchronize(const source_place& here = {});
 
 namespace runtime {
 
-/// What guards have in common: the state before, put back at the end.
+/// Base of the guards: restores the state before, at the end.
 class current_guard {
 public:
     current_guard(const current_guard&) = delete;
@@ -426,8 +427,8 @@ public:
     INGOT_API explicit with_device(device_id device);
 };
 
-/// Makes a stream, and the device it is of, current until the guard ends. Throws device_error where it is the default
-/// stream of another thread.
+/// Makes a stream and its device current until the guard ends. Throws device_error where it is the default stream of
+/// another thread.
 ///
 ///     stream work(device::host());
 ///     with_stream in(work);
@@ -445,7 +446,7 @@ private:
     stream kept_;
 };
 
-/// Sets how expressions that are evaluated until the guard ends may compute: `fast`, `strict`, `tf32`.
+/// Sets the arithmetic of expressions that are evaluated until the guard ends: `fast`, `strict`, `tf32`.
 ///
 ///     with_math as_numpy(strict);
 ///     array<double> x{1.5, 2.5};
@@ -457,12 +458,12 @@ public:
 };
 
 /// float32 division, square roots and functions by the GPU's approximations (some 1e-6 relative, functions of large
-/// arguments worse), subnormals as zero. The host computes as ever.
+/// arguments worse), with subnormals as zero. The host's arithmetic does not change.
 inline constexpr math_mode fast = math_mode::fast;
 /// No contraction of a * b + c: exact operations give NumPy's bits.
 inline constexpr math_mode strict = math_mode::strict;
 /// Products of float32 and complex64 matrices on a GPU may round their operands to TF32, of ten bits behind the point
-/// (some 1e-3 relative), which is what tensor cores multiply fast. What else there is computes as ever.
+/// (some 1e-3 relative), which tensor cores multiply fast. No other arithmetic changes.
 inline constexpr math_mode tf32 = math_mode::tf32;
 
 }  // namespace ingot

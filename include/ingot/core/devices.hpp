@@ -1,4 +1,4 @@
-// Several devices: what each is, and arrays of one that kernels of another read where they are. An expression is of one
+// Several devices: their properties, and arrays that kernels of another device read in place. An expression is of one
 // device; `x.to(device)` copies there, in order with the streams of both, `peer_view(x, device)` copies nothing.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace ingot {
 
-/// What a device is. Of a host, and where a driver does not tell, numbers are 0 but for the memory's and the
+/// The properties of a device. On a host, and where a driver does not tell, numbers are 0 except for memory and
 /// processors.
 ///
 ///     const device_properties host = properties_of(device::host());
@@ -20,30 +20,30 @@ namespace ingot {
 struct device_properties {
     std::string name;
     std::size_t total_memory = 0, free_memory = 0;        // bytes
-    int multiprocessors = 0;                              // of a host worker threads
+    int multiprocessors = 0;                              // on a host: worker threads
     int compute_capability = 0;                           // 90 for 9.0
-    std::size_t l2_bytes = 0;                             // of the cache that all multiprocessors share
-    std::size_t shared_bytes_per_block = 0;               // at most, for kernels that ask for it
+    std::size_t l2_bytes = 0;                             // the cache that all multiprocessors share
+    std::size_t shared_bytes_per_block = 0;               // maximum, for kernels that ask for it
     std::size_t shared_bytes_per_multiprocessor = 0;      //
-    int registers_per_block = 0;                          // of 32 bits
+    int registers_per_block = 0;                          // 32-bit registers
     int max_threads_per_block = 0;                        //
     int max_threads_per_multiprocessor = 0;               //
     int warp_size = 0;                                    //
     int clock_khz = 0, memory_clock_khz = 0;              //
     int memory_bus_bits = 0;                              //
-    int copy_engines = 0;                                 // that copy beside kernels; 2: both ways at once
-    bool integrated = false, cooperative_launch = false;  // memory is the host's; kernels whose blocks wait for all
+    int copy_engines = 0;                                 // beside kernels; 2: both directions at once
+    bool integrated = false, cooperative_launch = false;  // memory is the host's; kernels with grid-wide barriers
     int pci_domain = 0, pci_bus = 0, pci_device = 0;
     std::string uuid;  // 32 hexadecimal digits, the same in every process
 };
 
-/// Asks the driver, each time. Throws device_error where there is no such device.
+/// The properties of a device; every call asks the driver. Throws device_error where there is no such device.
 ///
 ///     std::cout << (properties_of(device::host()).name == device::host().name());
 ///     // prints: 1
 INGOT_API device_properties properties_of(device);
 
-/// Whether kernels of one device can read the memory of another where it is: GPUs with peer access, hosts among
+/// Whether kernels of one device can read the memory of another in place: GPUs with peer access, hosts among
 /// themselves, a device its own. Throws device_error where there is no such device.
 ///
 ///     std::cout << can_access(device::host(), device::host(1));
@@ -52,16 +52,16 @@ INGOT_API bool can_access(device from, device memory_of);
 
 namespace detail {
 
-/// The memory as another device's, to be read alone, behind the work that writes it.
+/// The memory for read-only use on another device, in order behind the work that writes it.
 INGOT_API buffer_ref peer_memory(const buffer_ref&, device_id on);
 
-/// Throws shape_error where the shapes differ. `to` is the array's alone.
+/// Throws shape_error where the shapes differ. No other array shares `to`.
 INGOT_API void transfer_elements(destination to, const buffer_ref& from, const layout& from_where);
 
 }  // namespace detail
 
-/// An array of page-locked memory of the host, not initialised: between it and a GPU copies run at full speed and while
-/// the host goes on. Throws out_of_memory.
+/// An array of page-locked memory of the host, not initialised: copies between it and a GPU run at full speed and
+/// asynchronously. Throws out_of_memory.
 ///
 ///     array<float> staging = empty_pinned<float>({2, 3});
 ///     staging.fill(1);
@@ -76,9 +76,9 @@ array<T> empty_pinned(const shape_like& shape) {
     return array<T>(detail::adopted{}, detail::leaf<T>(std::move(memory), std::move(where)));
 }
 
-/// Copies all elements into an array of the same shape on any device, on the current stream where that is of one of the
-/// two, and in order with whatever uses either array. The host goes on meanwhile unless memory of it that is not pinned
-/// takes part; whoever reads an array waits. Throws shape_error where the shapes differ.
+/// Copies all elements into an array of the same shape on any device, on the current stream where that belongs to one
+/// of the two, in order with other uses of both arrays. The copy is asynchronous unless host memory that is not pinned
+/// takes part; a read of an array waits. Throws shape_error where the shapes differ.
 ///
 ///     array<float> there = zeros<float>(3).to(device::host(1));
 ///     transfer(there, array<float>{1, 2, 3});
@@ -91,10 +91,10 @@ void transfer(array<T>& to, const array<T>& from) {
     detail::transfer_elements({detail::dtype_of<T>, target.memory(), target.where()}, source.memory(), source.where());
 }
 
-/// The array for expressions of another device, whose kernels read it where it is: peer access is enabled the first
-/// time. It is a value, of what the array is now, and holds that memory; it cannot be written, and a copy of it is on
-/// the device that reads. Of an array whose memory others may write (mutable_data, unowned_memory) a copy is shown.
-/// Throws device_error, naming both, where the devices have no access to each other: `x.to(device)` copies between all.
+/// The array for expressions of another device, whose kernels read it in place: peer access is enabled the first time.
+/// The result is a value, which holds the array's present memory; it cannot be written, and a copy of it is on the
+/// device that reads. Where others may write the array's memory (mutable_data, unowned_memory) it shows a copy. Throws
+/// device_error, naming both, where the devices have no access to each other: `x.to(device)` copies between all.
 ///
 ///     array<float> there = array<float>{1, 2, 3}.to(device::host(1));
 ///     const with_device here(device::host());

@@ -1,6 +1,6 @@
-// The one door through which the templates reach the library: plain structs and one function that is no template.
-// A statement's tree arrives as a constexpr program, its operands in program order, and the attribute words of its
-// binders; what to do with them is the library's business.
+// The one interface between the templates and the library: plain structs and functions that are no templates. A
+// statement's tree arrives as a constexpr program, its operands in program order, and the attribute words of its
+// binders; the library does the rest.
 #pragma once
 
 #include <atomic>
@@ -21,12 +21,12 @@ struct leaf_record;
 }  // namespace detail
 inline namespace v1 {
 
-/// A leaf of a tree, as the evaluator sees it. Everything pointed to lives in the tree.
+/// A leaf of a tree, as the evaluator sees it. Its pointers point into the tree.
 struct operand {
     detail::operand_kind kind = detail::operand_kind::array;
     dtype type = dtype::b1;
     detail::exponent_class exponent = detail::exponent_class::none;
-    device_id device;                       // generator: where it was written
+    device_id device;                       // generator: the device of its creation
     const detail::layout* where = nullptr;  // array, generator, pick
     const buffer* memory = nullptr;         // array
     std::uint64_t bits[2] = {0, 0};  // a scalar's value; a generator's seed and call number; a text and its binding
@@ -34,9 +34,9 @@ struct operand {
     const void* tree = nullptr;      // lazy
 };
 
-/// Where a result goes. Empty `memory`: the evaluator allocates it, contiguous, and sets `where`. Else the result is
-/// broadcast into that view of that buffer; or it is scattered, by a tree that ends in that, over places that count
-/// from the view's first element, and nothing that the tree reads lies there.
+/// The destination of a result. If `memory` is empty, the evaluator allocates it, contiguous, and sets `where`. Else
+/// the result is broadcast into that view of that buffer; or the tree ends in a scatter, whose indices count from the
+/// view's first element, and nothing that the tree reads lies there.
 struct output {
     dtype type = dtype::b1;
     buffer_ref* memory = nullptr;
@@ -44,24 +44,25 @@ struct output {
     bool scattered = false;
 };
 
-/// The first cache level: one a statement's type, constant-initialised and never destroyed.
+/// The first cache level: one slot for each type of statement, constant-initialised and never destroyed.
 struct slot {
     static constexpr int ways = 4;
     struct entry;
     std::atomic<const entry*> entries[ways] = {};
     std::atomic<std::uint32_t> next = 0;
-    std::atomic<std::uint8_t> kinds = 0;  // of the program's nodes; 0 until its first evaluation
+    std::atomic<std::uint8_t> kinds = 0;  // kinds of the program's nodes; 0 until the first evaluation
 };
 
 /// Evaluates a tree that is a list of leaves into one output, as `evaluate` does.
 INGOT_API void evaluate_leaves(slot& cache, std::span<const detail::word> program, detail::leaf_block& leaves,
                                const output& out);
 
-/// Evaluates one tree for each output, all of one shape, on the current stream. Throws what the statement deserves.
+/// Evaluates one tree for each output, all of one shape, on the current stream. Throws the statement's errors.
 INGOT_API void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
                         std::span<const detail::word> attributes, std::span<const output> outputs);
 
-/// A statement of several trees, and what each is for itself. Shapes are left out where they and the devices are one.
+/// A statement of several trees, with the shape and device of each. Shapes are left out where all shapes and devices
+/// are equal.
 struct joint_outputs {
     std::span<const detail::word> program;
     std::span<const operand> operands;
@@ -71,7 +72,7 @@ struct joint_outputs {
     std::span<const device_id> devices;
 };
 
-/// Evaluates trees that differ in shape or device into new outputs, in as few kernels as may be.
+/// Evaluates trees that differ in shape or device into new outputs, in as few kernels as possible.
 INGOT_API void evaluate_joint_outputs(slot& cache, const joint_outputs&);
 
 }  // namespace v1

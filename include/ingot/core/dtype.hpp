@@ -21,8 +21,8 @@ enum class dtype : std::uint8_t { b1, i1, u1, i2, u2, i4, u4, i8, u8, f2, bf, f4
 
 namespace detail {
 
-/// T, but only where the arguments of a template are known that it is given: what is made of it in the template is
-/// then instantiated with the template, not by every file that includes it.
+/// T, made dependent on a template's arguments: code that uses it is instantiated with the template, not in every file
+/// that includes it.
 template <class T, class...>
 struct deferred_type {
     using type = T;
@@ -32,7 +32,7 @@ using deferred = typename deferred_type<T, Until...>::type;
 
 inline constexpr std::size_t dtype_count = 15;
 
-/// What bodies of the operator table distinguish.
+/// The kinds of dtypes that bodies of the operator table distinguish.
 enum class kind : std::uint8_t { boolean, integer, floating, complex };
 
 struct dtype_facts {
@@ -65,7 +65,7 @@ constexpr std::size_t size_of(dtype t) { return facts(t).size; }
 constexpr detail::kind kind_of(dtype t) { return facts(t).kind; }
 constexpr bool is_signed(dtype t) { return facts(t).is_signed; }
 
-/// array with array, row by row as SEMANTICS prints it.
+/// Promotion of two arrays' dtypes, row by row as SEMANTICS prints it.
 inline constexpr auto promotion_table = [] {
     using enum dtype;
     return std::array<std::array<dtype, dtype_count>, dtype_count>{{
@@ -197,11 +197,11 @@ struct type_of_dtype<dtype::c16> {
     using type = std::complex<double>;
 };
 
-/// Whether it is float16 or bfloat16: computed in as float32, and rounded to where it is kept.
+/// Whether it is float16 or bfloat16, which are computed in float32 and rounded when stored.
 constexpr bool is_half(dtype t) { return t == dtype::f2 || t == dtype::bf; }
-/// The dtype of a complex one's parts.
+/// The dtype of a complex dtype's parts.
 constexpr dtype part_of(dtype t) { return t == dtype::c8 ? dtype::f4 : dtype::f8; }
-/// What a dtype is computed in within a kernel.
+/// The dtype in which a kernel computes elements of a dtype.
 constexpr dtype computed_in(dtype t) { return is_half(t) ? dtype::f4 : t; }
 
 /// The C++ type in which elements of dtype D reach the host.

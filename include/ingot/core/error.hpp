@@ -1,5 +1,5 @@
-// The exceptions that Ingot throws. Every one derives from ingot::error, its text names the operation, what was
-// given and what was wanted: "[add] shapes (2, 3) and (4,) do not broadcast".
+// The exceptions that Ingot throws. Every one derives from ingot::error. Its text names the operation, what was given
+// and what was wanted: "[add] shapes (2, 3) and (4,) do not broadcast".
 #pragma once
 
 #include <stdexcept>
@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-/// The place in a source file of the call that it is a defaulted argument of. What evaluates or makes arrays has one,
-/// and what is thrown meanwhile says the place.
+/// A place in a source file, as a defaulted argument: the place of the call. Functions that evaluate or make arrays
+/// take one, and errors thrown meanwhile report it.
 ///
 ///     const source_place here;
 ///     std::cout << (here.file() != nullptr) << (here.line() > 0);
@@ -20,7 +20,7 @@ class source_place {
 public:
     constexpr source_place(const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept
         : file_(file), line_(line) {}
-    /// The file's name, as the compiler was given it.
+    /// The file's name, as given to the compiler.
     constexpr const char* file() const noexcept { return file_; }
     /// The line, counted from 1.
     constexpr int line() const noexcept { return line_; }
@@ -32,10 +32,10 @@ private:
 
 namespace detail {
 
-/// The statement that the calling thread is in; without a file where none is known.
+/// The statement that the calling thread executes; without a file where it is unknown.
 extern INGOT_API constinit thread_local source_place current_statement;
 
-/// Says which statement the thread is in, where none of those that call says so.
+/// Sets the thread's current statement, where no caller has set it.
 class [[nodiscard]] in_statement {
 public:
     explicit in_statement(const source_place& at) noexcept : is_outermost_(current_statement.file() == nullptr) {
@@ -67,8 +67,8 @@ public:
     explicit error(const std::string& what) : std::runtime_error(what), at_(detail::current_statement) {}
     explicit error(const char* what) : std::runtime_error(what), at_(detail::current_statement) {}
 
-    /// The file of the user's statement that threw; null where nothing in it has a `source_place` to say so, as
-    /// operators have none.
+    /// The file of the user's statement that threw; null where nothing in it takes a `source_place`, as operators do
+    /// not.
     const char* file() const noexcept { return at_.file(); }
     /// The line of that statement, or 0.
     int line() const noexcept { return at_.line(); }
@@ -77,7 +77,7 @@ private:
     source_place at_;
 };
 
-/// Shapes, ranks or axes that do not fit, and reductions over nothing that need a value.
+/// Shapes, ranks or axes that do not fit, and reductions of no elements that need a value.
 ///
 ///     try {
 ///         auto sum = array<int>{1, 2} + array<int>{1, 2, 3};
@@ -117,7 +117,7 @@ public:
     using error::error;
 };
 
-/// Arrays of two devices in one expression, a device that is not there, or a failing driver call.
+/// Arrays of two devices in one expression, a missing device, or a failing driver call.
 ///
 ///     try {
 ///         array<int> x{1, 2};
@@ -131,7 +131,7 @@ public:
     using error::error;
 };
 
-/// A write to memory of somebody else's that was given to be read alone.
+/// A write to somebody else's memory that was given read-only.
 ///
 ///     const float given[2] = {1, 2};
 ///     array<float> x = asarray<float>(unowned_memory(given, sizeof given), {2});
@@ -146,7 +146,7 @@ public:
     using error::error;
 };
 
-/// No memory on the device, after everything cached was given back; the text has the sizes.
+/// The device has no memory left, after all cached memory was given back; the text has the sizes.
 ///
 ///     try {
 ///         array<double> much = empty({1 << 28, 1 << 28});
@@ -165,8 +165,8 @@ public:
     using error::error;
 };
 
-/// A file that cannot be opened, read or written, or whose content is not what it should be: cut short, damaged, of
-/// another kind.
+/// A file that cannot be opened, read or written, or whose content is not as expected: cut short, damaged, of another
+/// kind.
 ///
 ///     try {
 ///         load<float>("nowhere.npy");
@@ -198,7 +198,7 @@ class compile_error : public error {
 public:
     compile_error(const std::string& what, std::string log, std::string source)
         : error(what), log_(std::move(log)), source_(std::move(source)) {}
-    /// What the compiler printed; what is about a user's text with the line of that before it.
+    /// The compiler's output; a message about a user's text has the line of the text before it.
     const std::string& log() const noexcept { return log_; }
     /// The source, each line with its number.
     const std::string& source() const noexcept { return source_; }

@@ -1,17 +1,17 @@
-// Expressions: what operators return. A node holds its operands by value, a tree over leaves alone as one list of them
-// (leaves.hpp), so `auto e = x + y;` never dangles and means what it meant when it was written. Building one launches
-// nothing; it checks shapes, dtypes and devices, and throws in the user's statement.
+// Expressions are the results of operators. A node holds its operands by value, and a tree over leaves alone is one
+// list of them (leaves.hpp); so `auto e = x + y;` never dangles and keeps the meaning it was written with. Building one
+// launches nothing; it checks shapes, dtypes and devices, and throws in the user's statement.
 //
 // Every node has
 //   value_type, type        element type and dtype
 //   program                 its postfix words (program.hpp), constexpr
-//   operands, binders       how many operands and attribute words it gathers
+//   operands, binders       numbers of operands and attribute words that it gathers
 //   gather(cursor)          writes them, in program order
 //   extents(room)           its shape; `room` is used only where the node does not hold it
 //   apply(view, bound)      composes a view of its result onto every layout beneath it
 //   try_reshape(...)        reshapes every layout beneath it, or returns false with some of them reshaped already
-//   on_device()             of its leaves; none where all are scalars
-//   count(buffer)           how many references to it the tree holds
+//   on_device()             the device of its leaves; none where all are scalars
+//   count(buffer)           number of references to the buffer in the tree
 #pragma once
 
 #include <array>
@@ -44,19 +44,19 @@ template <class E>
 concept array_expression =
     std::is_convertible_v<std::remove_cvref_t<E>*, const detail::expression_base*>;  // E may be incomplete
 
-/// A C++ number: beside an array it has only its kind.
+/// A C++ number. Beside an array only its kind counts for the dtype.
 template <class S>
 concept weak_scalar = std::is_arithmetic_v<std::remove_cvref_t<S>> || detail::half_float<std::remove_cvref_t<S>> ||
                       detail::complex_number<std::remove_cvref_t<S>> ||
                       (std::is_enum_v<std::remove_cvref_t<S>> && std::is_convertible_v<S, long long>);
 
-/// What an operator takes: an expression or a number.
+/// An operand of an operator: an expression or a number.
 template <class A>
 concept operand_like = array_expression<A> || weak_scalar<A>;
 
 namespace detail {
 
-/// Broadcasts n shapes. Returns the index of one that already is the result, or -1 and the result in `room`; throws
+/// Broadcasts n shapes. Returns the index of a shape that equals the result, or -1 with the result in `room`. Throws
 /// shape_error naming `operation` and all shapes.
 INGOT_API int broadcast_shapes(const char* operation, const extents_ref* shapes, int n, shape_room& room, int& rank);
 [[noreturn]] INGOT_API void throw_two_devices(const char* operation, device_id a, device_id b);
@@ -70,7 +70,7 @@ constexpr operand_type operand_type_of() {
         return {weak_dtype<std::remove_cvref_t<E>>(), true};
 }
 
-/// One application of a row, for all types of operands that have these dtypes.
+/// The signature of one row of the operator table, for all operand types with these dtypes.
 template <op O, operand_type... T>
 inline constexpr signature signature_for = [] {
     constexpr operand_type types[] = {T...};
@@ -94,7 +94,7 @@ constexpr auto join_words(const std::array<word, N>&... parts) {
     return all;
 }
 
-/// A node that is a list of leaves and no more.
+/// A node that is a plain list of leaves.
 template <class N>
 concept flat_node = requires { requires N::flat; };
 template <class N>
@@ -102,7 +102,7 @@ inline constexpr int leaves_of = 0;
 template <flat_node N>
 inline constexpr int leaves_of<N> = N::leaves;
 
-/// Stands for an operand whose leaves are in the node's list.
+/// A placeholder for an operand whose leaves are in the node's list.
 struct listed {};
 template <class N>
 using held = std::conditional_t<flat_node<N>, listed, N>;
@@ -114,7 +114,7 @@ decltype(auto) hold(A&& a) {
         return std::forward<A>(a);
 }
 
-/// A node's operands by value: a tuple of these few functions, which compiles in a tenth of std::tuple's time.
+/// A node's operands by value: a tuple with only these functions, which compiles in a tenth of std::tuple's time.
 template <std::size_t I, class T>
 struct held_operand {
     [[no_unique_address]] T value;
@@ -136,7 +136,7 @@ struct held_operands<std::index_sequence<I...>, T...> : held_operand<I, T>... {
     }
 };
 
-/// Stand in the place of a row for the functions of a user's text.
+/// Pseudo-rows of the operator table for the functions of a user's text.
 constexpr op user_op(int output) { return static_cast<op>(0x8000 + output); }
 constexpr op user_op(user_part p) { return user_op(static_cast<int>(p)); }
 constexpr bool is_user_op(op o) { return static_cast<int>(o) >= 0x8000; }
@@ -147,8 +147,9 @@ constexpr word map_word(op o, dtype result, std::size_t arity) {
     return make_word(word_kind::user, result, static_cast<std::uint32_t>(arity) | which << 8);
 }
 
-/// An elementwise operator over its operands. R: dtype of the result. The leaves of operands that are flat are in its
-/// list; where all are flat, so is the node itself. Others (binders, random numbers, lazies) it holds whole.
+/// An elementwise operator over its operands. R: dtype of the result. The leaves of flat operands are in the node's
+/// list; where all operands are flat, the node is flat too. Other operands (binders, random numbers, lazies) are held
+/// whole.
 template <op O, dtype R, class... Args>
 class map : public expression_members<map<O, R, Args...>> {
 public:
@@ -196,7 +197,7 @@ public:
     }
     map(const map&) = default;
     map(map&&) noexcept = default;
-    map& operator=(const map&) = delete;  // exp(x) = exp(y) would else overwrite a temporary
+    map& operator=(const map&) = delete;  // else exp(x) = exp(y) would overwrite a temporary
     INGOT_REJECTED("an expression is not written; x(0) = 3 is, of an array x", (class E),
                    (!std::same_as<std::remove_cvref_t<E>, map>), void operator=(E&&) const)
 
@@ -266,7 +267,8 @@ private:
 
     leaf_span whole() const noexcept { return leaf_span(leaves_.block()); }
 
-    /// f of every operand in order: of a listed one's leaves, or of the node itself. All at once where all are listed.
+    /// Calls f for every operand in order: with a listed operand's leaves, or with the node itself. Where all are
+    /// listed, one call has all leaves.
     template <class F>
     void for_each(const F& f) const {
         walk(*this, f);
@@ -301,7 +303,7 @@ private:
 
 // ---- operands of a node ----------------------------------------------------------------------------------------
 
-/// What a node stores for an expression: itself, or the leaf of an array or selection.
+/// The operand that a node stores for an expression: the node itself, or the leaf of an array or selection.
 template <class E>
 decltype(auto) as_node(E&& e) {
     if constexpr (requires { std::forward<E>(e).as_leaf(); })
@@ -310,7 +312,7 @@ decltype(auto) as_node(E&& e) {
         return std::forward<E>(e);
 }
 
-/// A weak scalar as operand number I of row O, where the row computes in `d`.
+/// The leaf of a weak scalar as operand number I of row O, where the row computes in `d`.
 template <op O, std::size_t I, class S>
 weak_leaf as_scalar_operand(S scalar, dtype d) {
     const auto value = plain_number(scalar);
@@ -321,12 +323,12 @@ weak_leaf as_scalar_operand(S scalar, dtype d) {
         if (!fits(value, d)) {
             if constexpr (facts(O).rule != rule::comparison)
                 throw_does_not_fit(facts(O).name.data(), static_cast<long long>(value), std::is_unsigned_v<number>, d);
-            d = fits(value, dtype::i8) ? dtype::i8 : dtype::u8;  // compares exactly, out of range as it is
+            d = fits(value, dtype::i8) ? dtype::i8 : dtype::u8;  // out of range for the operand; compares exactly
         }
     return weak_leaf(scalar_words(value, d), d, exponent);
 }
 
-/// What a node stores for operand number I of an application with signature `s`.
+/// The operand that a node stores for argument number I of an application with signature `s`.
 template <op O, std::size_t I, class A>
 decltype(auto) as_argument(A&& a, const signature& s) {
     if constexpr (array_expression<A>)
@@ -338,10 +340,10 @@ decltype(auto) as_argument(A&& a, const signature& s) {
 template <op O, class... A>
 concept applicable = (operand_like<A> && ...) && (array_expression<A> || ...) && signature_of<O, A...>().legal;
 
-/// More nodes than this and a tree's type is no longer static.
+/// A tree of more nodes than this becomes a lazy.
 inline constexpr int static_nodes = 64;
 
-/// The node that applies O to arguments that are nodes already.
+/// The node that applies O to arguments that are nodes.
 template <op O, dtype R, class... N>
 auto make_node(const char* operation, N&&... arguments) {
     using result = map<O, R, std::remove_cvref_t<N>...>;
@@ -366,13 +368,13 @@ auto apply_operator(A&&... a) {
 
 // ---- evaluation ------------------------------------------------------------------------------------------------
 
-/// One slot a statement's type. Hidden, so that a shared object that uses it can unload.
+/// One cache slot for each type of statement. It is hidden, so that a shared object that uses it can unload.
 template <class... E>
 struct [[gnu::visibility("hidden")]] slot_of {
     static inline constinit slot cache{};
 };
 
-/// The trees of one statement, gathered. Has no outputs yet.
+/// The gathered trees of one statement, without outputs yet.
 template <class... N>
 class gathered_trees {
 public:

@@ -1,5 +1,4 @@
-// The table of folds as constexpr data, and the dtypes that their rows give. The templates and the emitters both ask
-// here.
+// The table of folds as constexpr data, and the dtypes that its rows give. Templates and emitters both use it.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +11,13 @@
 namespace ingot::detail {
 
 enum class fold_rule : std::uint8_t {
-    sums,           // of bool and integers in 64 bits, of floats in their own dtype
+    sums,           // bool and integers in 64 bits, floats in their own dtype
     own,            // the element's dtype
     counts,         // truths, counted in i8
     truth,          // truths, as b1
-    arg_reduction,  // elements with their places in the row; of the winner the place, in i8
-    logarithms,     // of numbers that are added, in the element's dtype
-    shifted,        // the `join` row of x - c, summed, c being known when the row is folded; the element's dtype
+    arg_reduction,  // elements with their indices in the row; gives the winner's index, in i8
+    logarithms,     // logarithms of numbers that are added, in the element's dtype
+    shifted,        // sums the `join` row of x - c, where c is known when the row is folded; the element's dtype
 };
 
 constexpr dtype fold_dtype(fold_rule rule, dtype of) {
@@ -45,7 +44,7 @@ struct fold_facts {
     op join;
     fold_start start;
 
-    /// Over nothing there is no result.
+    /// Whether there is no result for no elements.
     constexpr bool needs_elements() const { return start == fold_start::least || start == fold_start::greatest; }
 };
 
@@ -54,7 +53,7 @@ inline constexpr fold_facts fold_table[] = {
 #include <ingot/core/folds.def>
 };
 
-/// What is true of a user's fold, whatever its text.
+/// The facts of every user's fold, whatever its text.
 inline constexpr fold_facts user_fold{fold::user, "user", fold_rule::own, op::add, fold_start::zero};
 
 /// Sums of (x - c)^2 and of exp(x - c).

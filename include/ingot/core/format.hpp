@@ -1,4 +1,4 @@
-// std::format of expressions and shapes, as they print; included where the standard library has it.
+// std::format of expressions and shapes, with their printed text; included where the standard library has it.
 #pragma once
 
 #include <algorithm>

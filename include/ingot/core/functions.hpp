@@ -1,6 +1,6 @@
-// The elementwise functions and the C++ operators over expressions, made from the rows of the operator table.
-// An operator that the dtypes do not have (minus on bool, shift of a float) is rejected: SFINAE sees it, and the
-// compiler's first line names function and operands.
+// The elementwise functions and the C++ operators over expressions, made from the rows of the operator table. An
+// operator that its dtypes do not have (minus on bool, shift of a float) is rejected: SFINAE sees it, and the
+// compiler's first line names the function and its operands.
 #pragma once
 
 #include <utility>
@@ -11,7 +11,7 @@
 namespace ingot {
 namespace detail {
 
-/// Operands of whose dtypes row O has no function.
+/// Operands with dtypes for which row O has no function.
 template <op O, class... A>
 concept not_of_these_dtypes = sizeof...(A) == facts(O).arity && (operand_like<A> && ...) &&
                               (array_expression<A> || ...) && !signature_of<O, A...>().legal;
@@ -36,7 +36,7 @@ concept not_of_these_dtypes = sizeof...(A) == facts(O).arity && (operand_like<A>
 #define INGOT_WORDS(...)
 #include <ingot/core/operators.def>
 
-/// A vector or the like beside an expression.
+/// A host range, such as a vector, beside an expression.
 template <class A, class B>
 concept beside_values_of_the_host = (array_expression<A> && values_of_host<B> && !array_expression<B>) ||
                                     (array_expression<B> && values_of_host<A> && !array_expression<A>);
@@ -83,8 +83,8 @@ INGOT_UNARY(!, logical_not, "logical_not is not defined for these dtypes; astype
 #undef INGOT_BINARY
 #undef INGOT_UNARY
 
-/// `e` as T: floats to integers saturate and NaN is 0, integers wrap, and bool is whether a value is not 0. Of e's
-/// shape.
+/// `e` converted to T: floats to integers saturate and NaN becomes 0, integers wrap, and bool is whether a value is not
+/// 0. The result has e's shape.
 ///
 ///     std::cout << astype<int>(array<double>{1.7, -1.7, 1e10, NAN}) << ' ' << astype<bool>(array<int>{0, 2});
 ///     // prints: [         1         -1 2147483647          0] [False  True]
@@ -95,7 +95,7 @@ auto astype(E&& e) {
     return result(typename result::made{}, as_node(std::forward<E>(e)));
 }
 
-/// e where its elements are of type T, else e as T.
+/// e itself where its elements have type T, else e converted to T.
 template <element_type T, array_expression E>
 decltype(auto) converted_to(E&& e) {
     if constexpr (std::is_same_v<typename std::remove_cvref_t<E>::value_type, T>)
@@ -104,7 +104,7 @@ decltype(auto) converted_to(E&& e) {
         return astype<T>(std::forward<E>(e));
 }
 
-/// The bits of `e` as elements of T, a type of the same size: NumPy's e.view(dtype). Of an array it is a view.
+/// The bits of `e` as elements of T, a type of the same size: NumPy's e.view(dtype). For an array it is a view.
 ///
 ///     std::cout << bit_cast<std::int32_t>(array<float>{1, -2});
 ///     // prints: [ 1065353216 -1073741824]
@@ -129,7 +129,7 @@ auto bit_cast(const E& e) {
 using detail::astype;
 using detail::bit_cast;
 
-/// A value with a dtype of its own and no axes: it promotes as a 0-d array does, where a C++ number has only its kind.
+/// A value with a dtype and no axes: it promotes as a 0-d array does, whereas a C++ number has only its kind.
 ///
 ///     array<float> x{1, 2};
 ///     std::cout << name(eval(x * 2.0).dtype()) << ' ' << name(eval(x * scalar(2.0)).dtype());
@@ -141,7 +141,7 @@ auto scalar(T value) {
 
 namespace detail {
 
-/// An expression of T, or a number that is one.
+/// An expression or a number, with values of type T.
 template <class T, class E>
 decltype(auto) as_values(E&& e) {
     if constexpr (array_expression<E>)

@@ -1,4 +1,4 @@
-// take(e, indices, axis): the slices of an expression that an index expression names.
+// take(e, indices, axis): slices of an expression, selected by an index expression.
 #pragma once
 
 #include <concepts>
@@ -15,10 +15,10 @@ using detail::index_mode;
 
 namespace detail {
 
-/// Looks at indices of an axis of so many elements with which nothing is read: one outside is found as by any gather.
+/// Checks indices of an axis of this extent that no kernel reads; one outside is reported as by any gather.
 INGOT_API void check_unread(const lazy<index_t>& indices, index_t extent);
 
-/// Checks the indices of gathers along the last axes of a source, where the result has no elements and so no kernel
+/// Checks the indices of gathers along the last axes of a source if the result has no elements, since then no kernel
 /// checks them.
 template <index_mode Mode, class Source, class... Index>
 void check_if_unread(const Source& source, const Index&... indices) {
@@ -32,10 +32,10 @@ void check_if_unread(const Source& source, const Index&... indices) {
     }
 }
 
-/// The elements of `e` along `axis` at `indices`, integers, whose axes stand in that axis' place; without an axis the
-/// elements of e in C order. `Mode` says what an index outside does: with `check`, whoever waits next throws
-/// index_error. Of e's type. Throws shape_error where e does not have the axis, index_error where that is empty,
-/// device_error where both are on different devices.
+/// The elements of `e` along `axis` at `indices`, integers, whose axes replace that axis; without an axis the elements
+/// of e in C order. The result has e's type. `Mode` says what an index outside does: with `check` the next wait throws
+/// index_error. Throws shape_error where e does not have the axis, index_error where that is empty, device_error where
+/// both are on different devices.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
 ///     auto columns = take(m, array<int>{2, 0}, 1);

@@ -1,4 +1,4 @@
-// The derivative along an axis: what is read beyond the ends is the nearest element, so it is one expression.
+// The derivative along an axis as one expression: beyond the ends it reads the nearest element.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 namespace ingot {
 namespace detail {
 
-/// The derivative along an axis from samples `spacing` apart: central differences within, one-sided ones at both ends.
-/// Of e's shape; float64 of bool and integers, else of e's type. A vector's axis need not be said. Throws shape_error
-/// where e does not have the axis, it has fewer than two elements, or none is said of several.
+/// The derivative along an axis from samples `spacing` apart: central differences inside, one-sided ones at both ends.
+/// The result has e's shape; it is float64 for bool and integers, else of e's type. A vector's axis need not be given.
+/// Throws shape_error where e does not have the axis, it has fewer than two elements, or none is given for several.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << gradient(array<double>{1, 4, 9, 16}) << '\n' << gradient(m, 0.5, 1);
@@ -32,7 +32,7 @@ auto gradient(const E& e, double spacing, index_t axis) {
                              scalar<T>(static_cast<T>(2 * spacing)));
     return (nearest("gradient", f, at, 1) - nearest("gradient", f, at, -1)) / apart;
 }
-// Of several axes NumPy would take all.
+// For several axes NumPy returns all derivatives.
 template <array_expression E>
 auto gradient(const E& e, double spacing = 1.0) {
     if (e.ndim() != 1)

@@ -1,5 +1,5 @@
-// Grids: the coordinates of their points. All but what meshgrid makes without `sparse_grid` are expressions over
-// positions: they take no memory and are computed where they are used.
+// Grids: the coordinates of their points. All are expressions over positions, which take no memory and are computed
+// where they are used; only meshgrid without `sparse_grid` makes arrays.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@ concept grid_tag = std::same_as<A, with_ij_indexing> || std::same_as<A, with_spa
 template <class A>
 concept grid_argument = array_expression<A> || grid_tag<A>;
 
-/// How meshgrid was asked for its coordinates, and how many of its arguments are vectors.
+/// The options of a meshgrid call, and the number of its vector arguments.
 template <class... A>
 struct grid_facts {
     static constexpr int rank = (array_expression<A> + ... + 0);
     static constexpr bool by_matrix = (std::same_as<A, with_ij_indexing> || ...);
     static constexpr bool is_sparse = (std::same_as<A, with_sparse_grid> || ...);
-    /// Vectors first.
+    /// Whether all vectors come before the options.
     static constexpr bool in_order = [] {
         bool tags = false, ordered = true;
         ((ordered = ordered && !(tags && array_expression<A>), tags = tags || grid_tag<A>), ...);
@@ -94,8 +94,8 @@ inline constexpr detail::with_ij_indexing ij_indexing{};
 inline constexpr detail::with_sparse_grid sparse_grid{};
 
 /// The coordinates of a grid, one array for each axis; the first runs along the second axis, as x does in a picture, or
-/// with a last `ij_indexing` along the first. Takes vectors and gives a tuple of arrays of their types, all of the
-/// grid's shape; with a last `sparse_grid` of views instead. Throws shape_error where one is no vector.
+/// with a last `ij_indexing` along the first. It takes vectors and returns a tuple of arrays of their types, all of the
+/// grid's shape; with a last `sparse_grid` a tuple of views. Throws shape_error where an argument is no vector.
 ///
 ///     auto [x, y] = meshgrid(array<int>{1, 2, 3}, array<double>{0.5, 1});
 ///     std::cout << x << '\n' << y;
@@ -117,8 +117,8 @@ struct grid_steps {
     double start, stop, step;
     constexpr grid_steps(double from, double to, double by = 1) : start(from), stop(to), step(by) {}
 };
-/// Coordinates of a grid along one axis: so many from the first to the last one, at equal distances. What NumPy writes
-/// as an imaginary step.
+/// Coordinates of a grid along one axis: a number of equidistant points from the first to the last. NumPy writes it as
+/// an imaginary step.
 ///
 ///     std::cout << mgrid(grid_points(-1, 1, 5));
 ///     // prints: [-1.  -0.5  0.   0.5  1. ]
@@ -133,15 +133,15 @@ namespace detail {
 // ---- of positions
 // ----------------------------------------------------------------------------------------------------
 
-/// What start, start + step, ... before stop are: as arange has them. Throws index_error where the stop is open,
+/// The integers start, start + step, ... before stop, as in arange. Throws index_error where the stop is open,
 /// shape_error where the step is 0.
 struct progression {
     index_t start, step, count;
 };
 INGOT_API progression progression_of(const char* operation, const slice&);
 
-/// The same of floats. Throws shape_error where the step is 0, it or an end is not finite, or there are fewer than 0
-/// points.
+/// A progression of floats. Throws shape_error where the step is 0, it or an end is not finite, or the number of points
+/// is negative.
 struct float_progression {
     double start, step;
     index_t count;
@@ -150,13 +150,13 @@ INGOT_API float_progression float_progression_of(const char* operation, const sl
 INGOT_API float_progression float_progression_of(const char* operation, const grid_steps&);
 INGOT_API float_progression float_progression_of(const char* operation, const grid_points&);
 
-/// What mgrid takes for an axis, and what makes it one of floats.
+/// An argument of mgrid for one axis, and one that makes the axis float64.
 template <class S>
 concept float_axis = std::same_as<S, grid_steps> || std::same_as<S, grid_points>;
 template <class S>
 concept grid_axis = std::same_as<S, slice> || float_axis<S>;
 
-/// The indices along one axis of that shape, in all of it, or with extent 1 along the others.
+/// The indices along one axis, over the whole shape, or with extent 1 along the others.
 inline auto positions_along(std::span<const index_t> shape, int axis, bool open, index_t start = 0, index_t step = 1) {
     layout where(static_cast<int>(shape.size()));
     for (int j = 0; j < where.rank(); ++j) {
@@ -167,8 +167,8 @@ inline auto positions_along(std::span<const index_t> shape, int axis, bool open,
     return positions(std::move(where));
 }
 
-/// The indices of an array of this shape, of int64: those along the first axis, those along the second, ... one behind
-/// the other along a new first axis. Throws shape_error where an extent is negative.
+/// The indices of an array of this shape, in int64: those along each axis, stacked along a new first axis. Throws
+/// shape_error where an extent is negative.
 ///
 ///     std::cout << indices({2, 3});
 ///     // prints: [[[0 0 0]
@@ -178,7 +178,7 @@ inline auto positions_along(std::span<const index_t> shape, int axis, bool open,
 ///     //           [0 1 2]]]
 INGOT_API lazy<index_t> indices(const shape_like& shape);
 
-/// Floats along one axis of that shape.
+/// Float coordinates along one axis of that shape.
 template <class... S>
 auto coordinates_along(std::span<const index_t> shape, int axis, bool open, const float_progression& p) {
     return astype<deferred<double, S...>>(positions_along(shape, axis, open)) * p.step + p.start;
@@ -195,9 +195,9 @@ public:
     }
 };
 
-/// The coordinates of a grid, int64: those of each slice along an axis of its own, as `indices` has them; of one slice
-/// a vector. A slice is what `arange` makes of its start, stop and step. With `grid_steps` or `grid_points` among them
-/// float64. The coordinates along the axes can be unpacked: `auto [y, x] = mgrid(...)`.
+/// The coordinates of a grid in int64: those of each slice along its own axis, stacked as in `indices`; one slice gives
+/// a vector. A slice gives the values of `arange` with its start, stop and step. With `grid_steps` or `grid_points`
+/// among them all are float64. The coordinates along the axes can be unpacked: `auto [y, x] = mgrid(...)`.
 ///
 ///     auto [y, x] = mgrid(slice(0, 2), slice(0, 2));
 ///     std::cout << 10 * y + x << '\n';
@@ -244,8 +244,8 @@ auto mgrid(const S&... s) {
     }
 }
 
-/// The coordinates of a grid, int64, each with extent 1 along the axes of the others: a tuple; of one slice a vector.
-/// With `grid_steps` or `grid_points` among them all are float64.
+/// The coordinates of a grid in int64, each with extent 1 along the axes of the others, as a tuple; one slice gives a
+/// vector. With `grid_steps` or `grid_points` among them all are float64.
 ///
 ///     auto [y, x] = ogrid(slice(0, 2), slice(0, 3));
 ///     std::cout << y.shape() << x.shape() << '\n' << 10 * y + x;
@@ -282,8 +282,8 @@ auto ogrid(const S&... s) {
     }
 }
 
-/// Vectors of indices, each along an axis of its own and with extent 1 along those of the others: a tuple of views.
-/// Throws shape_error where one is no vector.
+/// Vectors of indices, each along its own axis and with extent 1 along the others, as a tuple of views. Throws
+/// shape_error where an argument is no vector.
 ///
 ///     auto [rows, columns] = ix_(array<int>{0, 2}, array<int>{1, 3, 5});
 ///     std::cout << rows.shape() << ' ' << columns.shape();
@@ -294,8 +294,8 @@ auto ix_(const E&... e) {
     return grid_of("ix_", e..., ij_indexing, sparse_grid);
 }
 
-/// f of the indices of an array of this shape, given in braces: of as many expressions as that has extents, float64
-/// where no other type is named. What f returns, of that shape.
+/// Calls f with the indices of an array of this shape, given in braces: one expression for each axis, by default
+/// float64. The result is f's, of that shape.
 ///
 ///     std::cout << fromfunction<int>([](auto i, auto j) { return 10 * i + j; }, {2, 3});
 ///     // prints: [[ 0  1  2]

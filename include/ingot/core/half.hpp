@@ -1,6 +1,6 @@
-// The two floats of 16 bits, as the host has them: they are stored and converted; who computes converts to float.
-// float16 is IEEE 754's binary16 (11 bits of mantissa, up to 65504), bfloat16 the upper half of a float (8 bits, a
-// float's range). Conversions to them round once, to nearest even.
+// The two 16-bit floats on the host: they are stored and converted; computations convert them to float. float16 is IEEE
+// 754's binary16 (11 bits of mantissa, up to 65504), bfloat16 the upper half of a float (8 bits, a float's range).
+// Conversions to them round once, to nearest even.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@
 namespace ingot {
 namespace detail {
 
-/// The nearest float towards zero, with its last bit set where that is not exact. Rounded to at least two bits less, it
-/// gives what the double itself would give.
+/// Rounds to the nearest float towards zero, and sets its last bit where that is not exact. Rounding the result to at
+/// least two bits less equals rounding the double itself.
 constexpr float round_to_odd(double x) {
     const float nearest = static_cast<float>(x);
     std::uint32_t bits = std::bit_cast<std::uint32_t>(nearest);

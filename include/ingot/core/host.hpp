@@ -1,4 +1,4 @@
-// Values between arrays and the host's own memory. Everything here takes any expression, and waits.
+// Transfers between arrays and the host's own memory. Every function takes any expression, and waits.
 #pragma once
 
 #include <concepts>
@@ -11,17 +11,17 @@
 namespace ingot {
 namespace detail {
 
-/// Throws shape_error: an array with another number of elements than the one that is asked for.
+/// Throws shape_error for an array whose number of elements is not one.
 [[noreturn]] INGOT_API void throw_not_one(const char* operation, extents_ref shape);
 [[noreturn]] INGOT_API void throw_wrong_count(const char* operation, std::size_t given, extents_ref shape);
-/// Whether the elements stand side by side in C order.
+/// Whether the elements are contiguous in C order.
 INGOT_API bool is_contiguous(const layout& where) noexcept;
 /// Copies a contiguous leaf to the host.
 INGOT_API void read_values(const buffer_ref& memory, const layout& where, std::size_t bytes_each, void* to);
 /// Writes all elements of an array.
 INGOT_API void write_values(destination to, const void* from);
 
-/// The values of e as elements of a buffer; evaluates nothing where they are already.
+/// The values of e as elements of a buffer; evaluates nothing where they already are.
 template <class U, class E>
 leaf<U> values_as(const E& e) {
     const auto& node = as_node(e);
@@ -32,7 +32,7 @@ leaf<U> values_as(const E& e) {
     return values;
 }
 
-/// The same, side by side in C order.
+/// values_as, contiguous in C order.
 template <class U, class E>
 leaf<U> contiguous_values_as(const E& e) {
     leaf<U> values = values_as<U>(e);
@@ -40,7 +40,7 @@ leaf<U> contiguous_values_as(const E& e) {
     return values;
 }
 
-/// Reads e, of `count` elements, converted to U.
+/// Reads e, which has `count` elements, converted to U.
 template <class U, class E>
 void read(const char* operation, const E& e, U* to, std::size_t count) {
     {
@@ -101,7 +101,7 @@ public:
     std::size_t size() const noexcept { return size_; }
 
 private:
-    /// As astype has it: integers wrap, floats saturate.
+    /// Converts as astype does: integers wrap, floats saturate.
     static T converted(const value_of<R>& value) {
         if constexpr (std::is_floating_point_v<value_of<R>>)
             return element_value<T>("set", value);
@@ -138,7 +138,7 @@ void array<T>::write_all(const void* values, std::size_t count) {
 }
 
 /// Writes the values of e, in C order and converted, into a span, a vector or an array of the host, and waits for them.
-/// Throws shape_error where there are not as many.
+/// Throws shape_error where the numbers of values differ.
 ///
 ///     std::vector<float> values(3);
 ///     copy_to(array<int>{1, 2, 3} * 2, values);

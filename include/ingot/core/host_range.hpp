@@ -11,15 +11,15 @@
 namespace ingot {
 namespace detail {
 
-/// Waits for contiguous elements. Where the host may read them in place as long as the buffer is held, whatever is
-/// written to arrays that share it, gives their place, else null.
+/// Waits for contiguous elements. Returns their address where the host may read them in place while the buffer is held,
+/// whatever is written to arrays that share it; else null.
 INGOT_API const void* place_on_host(const buffer_ref& memory, const layout& where, std::size_t bytes_each);
 
 }  // namespace detail
 
-/// What `values()` gives: all values in C order, as they were then, whatever happens to the arrays later. Of an array
-/// of a host that lies in C order nothing is copied; the range holds its memory. A std::span can be made of it, and the
-/// library's algorithms and views take it.
+/// The result of `values()`: all values in C order, as they were at the call. It copies nothing for an array of a host
+/// in C order, whose memory it holds. A std::span can be made from it, and the standard library's algorithms and views
+/// take it.
 ///
 ///     array<int> x{{1, 2, 3}, {4, 5, 6}};
 ///     const host_range<int> before = x.values();
@@ -63,15 +63,15 @@ public:
 
     /// The first value.
     const T* begin() const noexcept { return data_; }
-    /// What is behind the last value.
+    /// The end of the values.
     const T* end() const noexcept { return data_ + size_; }
-    /// The values, side by side.
+    /// The contiguous values.
     const T* data() const noexcept { return data_; }
-    /// How many there are.
+    /// The number of values.
     std::size_t size() const noexcept { return size_; }
     /// Whether there are none.
     bool empty() const noexcept { return size_ == 0; }
-    /// One of them, by its place in C order, which is not checked.
+    /// A value by its index in C order, which is not checked.
     const T& operator[](std::size_t i) const noexcept { return data_[i]; }
 
 private:

@@ -1,5 +1,5 @@
-// Values of the host: ranges of them, and room for some. <ranges>, <iterator> and <memory> would say the same, and take
-// a third of the time in which a user's file compiles.
+// Values of the host: ranges of them, and uninitialised memory for some. It replaces <ranges>, <iterator> and <memory>,
+// which take a third of the compile time of a user's file.
 #pragma once
 
 #include <concepts>
@@ -24,7 +24,7 @@ concept values_of_host = requires(const R& r) {
 template <class R>
 using value_of = std::remove_cvref_t<decltype(*std::begin(std::declval<const R&>()))>;
 
-/// One whose values stand side by side.
+/// A range whose values are contiguous.
 template <class R>
 concept contiguous_values = values_of_host<R> && requires(const R& r) {
     { *std::data(r) } -> std::convertible_to<const value_of<R>&>;
@@ -42,10 +42,10 @@ std::size_t count_of_values(const R& r) {
     }
 }
 
-/// Throws out_of_memory, which says how much was wanted of the host.
+/// Throws out_of_memory with the size that was requested of the host.
 [[noreturn]] INGOT_API void throw_no_host_memory(std::size_t count, std::size_t bytes_each);
 
-/// `allocate` for so many values; what it throws for want of memory is Ingot's own error.
+/// Calls `allocate` for `count` values, and turns its errors for want of memory into Ingot's.
 template <class F>
 auto reserve_on_host(std::size_t count, std::size_t bytes_each, const F& allocate) {
     if (count > PTRDIFF_MAX / bytes_each) throw_no_host_memory(count, bytes_each);
@@ -58,7 +58,7 @@ auto reserve_on_host(std::size_t count, std::size_t bytes_each, const F& allocat
     }
 }
 
-/// Room for n values, bool among them, that are yet to be written. Throws out_of_memory.
+/// Uninitialised memory for n values, bool included. Throws out_of_memory.
 template <class T>
 class value_room {
 public:

@@ -1,4 +1,4 @@
-// Functions that read and write at indices: along an axis, by choice, where something is true.
+// Functions that read and write at indices: along an axis, by choice, where a condition is true.
 #pragma once
 
 #include <tuple>
@@ -13,10 +13,11 @@
 namespace ingot {
 namespace detail {
 
-/// Source and index of take_along_axis over the result's axes, the source's own axis last. Throws shape_error.
+/// The views of take_along_axis: source and index over the result's axes, the source's own axis last. Throws
+/// shape_error.
 INGOT_API void view_along_axis(view_room& source, view_room& index, const char* operation, extents_ref source_shape,
                                extents_ref index_shape, index_t axis);
-/// One axis that steps over all of a shape's at once. Throws shape_error.
+/// The view with one axis that steps along all axes of a shape at once. Throws shape_error.
 INGOT_API void view_main_diagonal(view_room&, const char* operation, extents_ref shape);
 
 template <index_mode Mode, class Source, class I>
@@ -34,9 +35,9 @@ auto along_axis(const char* operation, Source source, I&& indices, index_t axis)
     return binder<code, Source, index_node>(std::move(source), 1, std::move(index));
 }
 
-/// Along `axis` the element that `indices` names, on the other axes the same place: result[i, j] = e[indices[i, j], j]
-/// along axis 0. The two have as many axes, which broadcast but for `axis`. `Mode` says what an index outside does.
-/// Throws shape_error where they do not fit.
+/// Along `axis` reads the element that `indices` names, at the same index on the other axes: result[i, j] =
+/// e[indices[i, j], j] along axis 0. Both have the same rank and broadcast on all axes but `axis`. `Mode` says what an
+/// index outside does. Throws shape_error where the shapes do not fit.
 ///
 ///     array<int> m{{3, 1, 2}, {6, 5, 4}};
 ///     std::cout << take_along_axis(m, array<int>{{1, 2, 0}, {2, 1, 0}}, 1);
@@ -57,8 +58,8 @@ auto chosen_from(const N& number, const Choices& choices) {
         return where(number == static_cast<index_t>(K), std::get<K>(choices), chosen_from<K + 1>(number, choices));
 }
 
-/// Of several expressions, as a tuple, the element of that which `which` names; they broadcast together, and the
-/// result's type is what theirs promote to. `Mode` says what a number outside does.
+/// Each element comes from the expression in the tuple that `which` numbers. The expressions broadcast together, and
+/// the result has the type to which theirs promote. `Mode` says what a number outside does.
 ///
 ///     array<int> a{1, 2, 3};
 ///     std::cout << choose(array<int>{0, 1, 0}, std::tuple{a, a * 10});
@@ -78,7 +79,7 @@ auto selected_from(const Conditions& conditions, const Choices& choices, const O
                      selected_from<K + 1>(conditions, choices, otherwise));
 }
 
-/// The element of the first choice whose condition is true, else `otherwise`; all broadcast together.
+/// Each element comes from the first choice whose condition is true, else from `otherwise`; all broadcast together.
 ///
 ///     array<int> a{1, 5, 9};
 ///     std::cout << select(std::tuple{a < 3, a < 7}, std::tuple{a, a * 10}, -1);
@@ -100,11 +101,11 @@ array<index_t> flatnonzero(const E& e) {
     return true_indices(ravel(e));
 }
 
-/// The indices along each axis of places in C order; the same as rows.
+/// Converts flat indices to indices along each axis, one array for each; rows_of_indices gives them as rows.
 INGOT_API std::vector<array<index_t>> indices_of_places(const array<index_t>& place, const shape_like& shape);
 INGOT_API array<index_t> rows_of_indices(const array<index_t>& place, const shape_like& shape);
 
-/// The indices of the elements that are not 0: for each axis an array, so that x(i, j) are these elements. Waits for
+/// The indices of the elements that are not 0, one array i, j, ... for each axis: x(i, j) is these elements. Waits for
 /// their number.
 ///
 ///     const auto found = nonzero(array<int>{{0, 3}, {4, 0}});
@@ -114,7 +115,7 @@ template <array_expression E>
 std::vector<array<index_t>> nonzero(const E& e) {
     return indices_of_places(flatnonzero(e), e.shape());
 }
-/// The indices of the elements that are true or not 0, as `nonzero` has them.
+/// The indices of the elements that are true or not 0, as in `nonzero`.
 ///
 ///     std::cout << where(array<int>{5, 0, 7} > 0)[0];
 ///     // prints: [0 2]
@@ -123,7 +124,7 @@ std::vector<array<index_t>> where(const E& condition) {
     return nonzero(condition);
 }
 
-/// The same as rows: of shape (how many, ndim). Waits for their number.
+/// The indices of the elements that are not 0 as rows, of shape (number, ndim). Waits for their number.
 ///
 ///     std::cout << argwhere(array<int>{{0, 3}, {4, 0}});
 ///     // prints: [[0 1]
@@ -133,8 +134,8 @@ array<index_t> argwhere(const E& e) {
     return rows_of_indices(flatnonzero(e), e.shape());
 }
 
-/// The slices of e along an axis where `condition`, of one axis and at most as long, is true; without an axis elements
-/// in C order. Waits for their number. Throws shape_error where the condition has more axes or is longer.
+/// The slices of e along an axis where `condition`, a vector of at most that extent, is true; without an axis the
+/// elements in C order. Waits for their number. Throws shape_error where the condition has more axes or is longer.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << compress(array<bool>{true, false, true}, m, 1);
@@ -155,7 +156,7 @@ auto compress(const C& condition, const E& e) {
     return compress(condition, ravel(e), 0);
 }
 
-/// The elements of e, in C order, where `condition`, of as many elements, is true. Waits for their number. Throws
+/// The elements of e in C order where `condition`, which has as many elements, is true. Waits for their number. Throws
 /// shape_error where the sizes differ.
 ///
 ///     array<int> a{3, 4, 5, 6};
@@ -171,13 +172,13 @@ auto extract(const C& condition, const E& e) {
 
 // ---- writing ---------------------------------------------------------------------------------------------------
 
-/// An array that may be written, a view of one, or what is selected of one.
+/// An array that may be written, a view of one, or a selection from one.
 template <class D>
 concept selectable = requires(D&& x) { std::forward<D>(x).as_selection(); };
 template <class D>
 using selected_type = typename std::remove_cvref_t<D>::value_type;
 
-/// Where a statement writes: an array's leaf, and the part of it.
+/// The target of a statement's write: an array's leaf, and the part of it.
 template <class T>
 struct written_part {
     explicit written_part(selection<T> part) : target(access::target(part)), where(access::seen(part).where()) {}
@@ -185,7 +186,7 @@ struct written_part {
     layout where;
 };
 
-/// As many values as `n`, again from the first where there are fewer.
+/// n values; they repeat from the first where there are fewer.
 template <class V>
 auto repeated_values(const V& values, index_t n) {
     if constexpr (array_expression<V>)
@@ -194,8 +195,8 @@ auto repeated_values(const V& values, index_t n) {
         return values;
 }
 
-/// Writes values to the elements of an array, or of a part of one, that `indices` name, counted in C order; again from
-/// the first where there are fewer values. Of several for one element one wins. `Mode` says what an index outside does.
+/// Writes values to the elements of an array, or of a part of one, that `indices` number in C order; values repeat from
+/// the first where there are fewer. Of several values for one element one wins. `Mode` says what an index outside does.
 ///
 ///     array<int> m = zeros<int>({2, 2});
 ///     put(m, array<int>{0, 3}, array<int>{7, 8});
@@ -212,8 +213,8 @@ void put(D&& x, const I& indices, const V& values) {
                                     source_node<T>("put", repeated_values(values, indices.size())), place, 0);
 }
 
-/// Writes values, in order and again from the first where there are fewer, to the elements of x where `mask`, of x's
-/// shape, is true.
+/// Writes values in order to the elements of x where `mask`, which has x's shape, is true; values repeat from the first
+/// where there are fewer.
 ///
 ///     array<int> a{1, 2, 3, 4};
 ///     place(a, a > 1, array<int>{7, 8});
@@ -228,8 +229,8 @@ void place(D&& x, const M& mask, const V& values) {
     put<index_mode::unchecked>(std::forward<D>(x), flatnonzero(mask), values);
 }
 
-/// Writes to the elements of x where `mask`, of x's shape, is true the value that has the element's number in C order,
-/// again from the first where there are fewer.
+/// Writes to each element of x where `mask`, which has x's shape, is true the value with the element's number in C
+/// order; values repeat from the first where there are fewer.
 ///
 ///     array<int> a{1, 2, 3, 4};
 ///     putmask(a, a > 1, array<int>{7, 8});
@@ -246,7 +247,7 @@ void putmask(D&& x, const M& mask, const V& values) {
     }
 }
 
-/// Writes e into x, broadcast and converted, as `assign` does; with a mask only where that is true.
+/// Writes e into x, broadcast and converted, as `assign` does; with a mask only where the mask is true.
 ///
 ///     array<int> a{1, 2, 3};
 ///     copyto(a, 0, a > 1);
@@ -255,7 +256,7 @@ void putmask(D&& x, const M& mask, const V& values) {
 template <class D, class E>
     requires selectable<D> && assignable_to<E, selected_type<D>>
 void copyto(D&& x, const E& e) {
-    if constexpr (writable<D>)  // an array, or what is selected of one: all but views
+    if constexpr (writable<D>)  // an array or a selection: all but views
         write("copyto", std::forward<D>(x), e);
     else
         write("copyto", std::forward<D>(x).as_selection(), e);
@@ -268,7 +269,7 @@ void copyto(D&& x, const E& e, const M& mask) {
     copyto(std::forward<D>(x), detail::where(mask, std::move(value), std::as_const(x)));
 }
 
-/// Writes values along `axis` at indices, as `take_along_axis` reads them.
+/// Writes values along `axis` at indices; `take_along_axis` is the corresponding read.
 ///
 ///     array<int> m{{3, 1, 2}, {6, 5, 4}};
 ///     put_along_axis(m, argmax(m, 1, keepdims), 0, 1);
@@ -285,8 +286,8 @@ void put_along_axis(D&& x, const I& indices, const V& values, index_t axis) {
                                     source_node<T>("put_along_axis", values), place, 0);
 }
 
-/// Writes to the elements whose indices are all the same. Throws shape_error where x has fewer than two axes, or more
-/// that are not of one extent.
+/// Writes to the main diagonal, whose indices are equal on all axes. Throws shape_error where x has fewer than two
+/// axes, or more than two of different extents.
 ///
 ///     array<int> m = zeros<int>({2, 3});
 ///     fill_diagonal(m, 7);

@@ -1,6 +1,5 @@
-// What goes between the parentheses of x(i, all, slice(1, -1), newaxis, ellipsis): integers, slices and tags, and the
-// plain structs into which they are gathered. Turning them into a view of a shape is the library's
-// (runtime/trees/views.cpp).
+// The indices of x(i, all, slice(1, -1), newaxis, ellipsis): integers, slices and tags, and the plain structs that hold
+// them. The library turns them into a view of a shape (runtime/trees/views.cpp).
 #pragma once
 
 #include <array>
@@ -28,15 +27,15 @@ class keepdims_t;
 namespace detail {
 struct expression_base;
 }
-/// What is an array expression (expression.hpp), before it is known what that is.
+/// The concept array_expression (expression.hpp) before that is defined.
 template <class E>
 concept array_argument = std::derived_from<std::remove_cvref_t<E>, detail::expression_base>;
 
 /// The index `:`, and the reduction all(e), all(e, axes), each with a last `keepdims` (reductions.hpp).
 struct all_t {
-    /// Whether all elements are true, that is not 0: of all elements, or over the axes given. bool, true of nothing; of
-    /// e's shape without those axes, or with `keepdims` of extent 1 each. Throws shape_error where e does not have such
-    /// an axis.
+    /// Whether all elements are true, that is not 0: over all axes, or over those given. The result is bool, true for
+    /// no elements, with e's shape without the reduced axes; `keepdims` keeps them with extent 1. Throws shape_error
+    /// where e does not have such an axis.
     ///
     ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
     ///     std::cout << all(m > 0) << ' ' << all(m > 1, 1) << ' ' << all(m > 1, 1, keepdims).shape();
@@ -85,7 +84,7 @@ struct slice_end {
     constexpr slice_end(none_t) : value(open_end) {}
     template <integer_argument I>
     constexpr slice_end(I i) : value(as_index(i)) {
-        if (value == open_end) ++value;  // a number, and as far away
+        if (value == open_end) ++value;  // a number, not `open_end`
     }
 };
 }  // namespace detail
@@ -103,11 +102,11 @@ public:
     constexpr explicit slice(detail::slice_end start, detail::slice_end stop = none, index_t step = 1)
         : start_(start.value), stop_(stop.value), step_(step) {}
 
-    /// Where it starts, as it was given.
+    /// The start, as it was given.
     constexpr index_t start() const noexcept { return start_; }
-    /// Before which index it ends, as it was given.
+    /// The index before which it ends, as it was given.
     constexpr index_t stop() const noexcept { return stop_; }
-    /// How far apart its elements are.
+    /// The distance between its elements.
     constexpr index_t step() const noexcept { return step_; }
 
 private:
@@ -120,14 +119,14 @@ template <class I>
 concept index_argument = integer_argument<I> || std::same_as<I, slice> || std::same_as<I, all_t> ||
                          std::same_as<I, newaxis_t> || std::same_as<I, ellipsis_t>;
 
-/// An array of indices, or of truths that select.
+/// An array of indices, or a mask.
 template <class I>
 concept integer_array = array_argument<I> && std::integral<typename std::remove_cvref_t<I>::value_type> &&
                         (!std::same_as<typename std::remove_cvref_t<I>::value_type, bool>);
 template <class I>
 concept mask_array = array_argument<I> && std::same_as<typename std::remove_cvref_t<I>::value_type, bool>;
-/// An index of x(...) beside index arrays and masks (array_indexing.hpp). A bool is a mask of no axes; x(true) alone
-/// does not compile, since it is more likely a mistaken comparison of numbers.
+/// An index of x(...) with index arrays and masks (array_indexing.hpp). A bool is a mask of no axes; x(true) alone does
+/// not compile, since it is probably a mistaken comparison of numbers.
 template <class I>
 concept any_index = index_argument<std::remove_cvref_t<I>> || integer_array<I> || mask_array<I> ||
                     std::same_as<std::remove_cvref_t<I>, bool>;
@@ -135,7 +134,7 @@ template <class... I>
 concept indices_with_arrays =
     (any_index<I> && ...) &&
     ((array_argument<I> || ...) || (sizeof...(I) > 1 && (std::same_as<std::remove_cvref_t<I>, bool> || ...)));
-/// Several of them, as one argument.
+/// Several indices as one argument.
 template <class I>
 inline constexpr bool holds_indices = false;
 template <class... I>
@@ -145,7 +144,7 @@ inline constexpr bool holds_indices<std::array<I, N>> = any_index<I> && !std::sa
 template <class I>
 concept index_tuple = holds_indices<I>;
 
-/// One index as the library sees it.
+/// One index in the library's form.
 struct index_item {
     enum class form : std::uint8_t { integer, slice, newaxis, ellipsis, array };
     form what;
@@ -167,7 +166,7 @@ constexpr index_item as_index_item(I i) {
         return {ellipsis};
 }
 
-/// A view and the room for its numbers, on the stack.
+/// A view with storage for its numbers on the stack.
 struct view_room : axis_view {
     view_room() noexcept {
         new_shape = extents;
@@ -182,14 +181,14 @@ struct view_room : axis_view {
     step walks[2 * max_rank];
 };
 
-/// Throws shape_error unless there are so many axes.
+/// Throws shape_error where there are fewer than `count` axes.
 INGOT_API void want_axes(const char* operation, extents_ref shape, int count);
 /// The view that a list of indices takes of a shape. Throws index_error.
 INGOT_API void view_by_index(view_room&, extents_ref shape, const index_item* items, int count);
-/// That of one slice of one axis. Throws shape_error, index_error.
+/// The view that a slice of one axis takes of a shape. Throws shape_error, index_error.
 INGOT_API void view_sliced(view_room&, extents_ref shape, const char* operation, index_t axis, const index_item&);
-// For the functions of views.hpp and windows.hpp; they throw shape_error. Null stands for all axes: reversed, flipped,
-// those of extent 1, those that have windows.
+// Views for the functions of views.hpp and windows.hpp; they throw shape_error. Null axes mean: all reversed
+// (permuted), all flipped, all of extent 1 squeezed, all windowed.
 INGOT_API void view_permuted(view_room&, extents_ref shape, const axes* order, const char* operation);
 INGOT_API void view_axis_moved(view_room&, extents_ref shape, const axes& from, const axes& to);
 INGOT_API void view_axes_swapped(view_room&, extents_ref shape, index_t a, index_t b);

@@ -1,10 +1,10 @@
-// Joins: expressions one behind the other along an axis, in the dtype that they promote to together.
+// Joins: expressions concatenated along an axis, in the dtype to which they promote.
 //
-// A join is an expression, a `lazy`: what is written around it is one kernel with it. Each part is read at its own
-// places, and where these lie beyond its ends at the nearest one, whose value is not used:
+// A join is a `lazy`, which fuses with the expressions around it. Each part is read at its own indices; beyond its ends
+// it is read at the nearest one, whose value is not used:
 //     concatenate(a, b) = where(position < n, a at position, b at position - n)
-// Every element asks so for all parts. Of more than `most_lazy_parts` the result is written at once instead, part by
-// part, and the lazy is over that array.
+// So every element tests all parts. A join of more than `most_lazy_parts` is written at once instead, part by part, and
+// the lazy is over that array.
 #pragma once
 
 #include <initializer_list>
@@ -20,7 +20,7 @@
 
 namespace ingot {
 
-/// An axis, or `none`: all elements in C order, in one dimension.
+/// An axis, or `none`: all elements in C order, along one axis.
 class axis_or_none {
 public:
     constexpr axis_or_none(none_t) : flat_(true) {}
@@ -41,7 +41,7 @@ namespace detail {
 /// Joins of more parts are written part by part.
 inline constexpr std::size_t most_lazy_parts = 8;
 
-/// Several dtypes together, NumPy's way: each first with the greatest, so that the order is of no account.
+/// Promotes several dtypes as NumPy does: each is first promoted with the greatest, so their order does not matter.
 template <std::size_t N>
 constexpr dtype promote_all(const dtype (&types)[N]) {
     dtype greatest = types[0], result;
@@ -70,7 +70,7 @@ struct parts_facts<R> {
     static constexpr dtype type = value_of<R>::type;
 };
 
-/// What can be joined: a tuple of expressions of any types, or a range of expressions.
+/// Operands of a join: a tuple of expressions of any types, or a range of expressions.
 template <class P>
 concept parts_argument = parts_facts<P>::are_parts;
 template <class P>
@@ -79,7 +79,7 @@ using type_of_parts = type_of<parts_facts<P>::type>;
 template <class T>
 using lazy_parts = std::vector<lazy<T>>;
 
-/// Each as `made` makes it, in the type of the result.
+/// Each part transformed by `made`, in the type of the result.
 template <class P, class Make>
 auto parts_of(const P& parts, const Make& made) {
     using T = type_of_parts<P>;
@@ -96,11 +96,11 @@ auto parts_of(const P& parts) {
     return parts_of(parts, [](const auto& part) -> const auto& { return part; });
 }
 
-/// The shape that shapes broadcast to. Throws shape_error.
+/// The shape to which shapes broadcast. Throws shape_error.
 INGOT_API shape_like broadcast_shape_of(const char* operation, std::span<const shape_like> shapes);
 
-/// Expressions repeated to the shape that they broadcast to together, to be read: a tuple, of a range or a list in
-/// braces a vector. Throws shape_error where they do not broadcast.
+/// Expressions broadcast to their common shape, read-only: as a tuple; from a range or a list in braces as a vector.
+/// Throws shape_error where they do not broadcast.
 ///
 ///     auto [x, y] = broadcast_arrays(array<int>{1, 2, 3}, array<int>{4, 5}(all, newaxis));
 ///     std::cout << x << '\n' << y;
@@ -137,7 +137,7 @@ auto broadcast_arrays(std::initializer_list<E> parts) {
 
 // ---- how they are joined -------------------------------------------------------------------------------------------
 
-/// What is known of a join: the axis, the device, and the result's shape.
+/// The facts of a join: the axis, the device, and the result's shape.
 struct joint {
     int axis = 0;
     device_id device = no_device;
@@ -145,7 +145,7 @@ struct joint {
     shape_room shape;
 
     extents_ref extents() const { return {shape, rank}; }
-    /// Of the axes behind the joint one.
+    /// The number of elements of the axes behind the joint one.
     index_t inner() const { return extents_ref{shape + axis + 1, rank - axis - 1}.size(); }
 };
 /// Throws shape_error where there is nothing to join, or shapes differ on other axes, device_error where parts are on
@@ -153,7 +153,7 @@ struct joint {
 INGOT_API void find_joint(joint&, const char* operation, std::span<const other_operand> parts, index_t axis);
 /// Throws shape_error unless all have one shape.
 INGOT_API void check_alike(const char* operation, std::span<const other_operand> parts);
-/// The shape of a part, or of the whole, whose axes from the joint one on are one axis.
+/// The shape of a part, or of the whole, with the axes from the joint one on merged to one.
 INGOT_API extents_ref merged_behind(shape_room&, extents_ref shape, int axis);
 
 template <class T>
@@ -164,7 +164,7 @@ std::vector<other_operand> facts_of_parts(const lazy_parts<T>& parts) {
     return all;
 }
 
-/// Each part at its own places in that shape.
+/// Every element of that shape, read from its part.
 template <class T>
 lazy<T> read_in_turn(const char* operation, const lazy_parts<T>& parts, int axis, extents_ref shape) {
     layout counter = contiguous_layout(shape.span());
@@ -207,8 +207,9 @@ lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
     if (parts.empty()) return first;
     if (parts.size() == 1) return parts.front();
     if (parts.size() > most_lazy_parts) return write_in_turn(operation, parts, j);
-    // Where the axes from there on are one axis of every part, a part is but one element beyond its ends: those are not
-    // read from memory again for what is not used. Parts of one element along the axis are the same all along it.
+    // Where the axes from the joint one on merge to one in every part, the element nearest to an index beyond a part is
+    // always the same one, so unused values cost no memory traffic. Parts of one element along the axis are broadcast
+    // along it instead.
     bool are_single = true;
     for (const lazy<T>& part : parts) are_single = are_single && part.shape()[j.axis] == 1;
     if (j.inner() > 1 && !are_single) {
@@ -225,7 +226,7 @@ lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
     return read_in_turn(operation, parts, j.axis, j.extents());
 }
 
-/// Joined along an axis, or with `none` each in C order.
+/// Parts joined along an axis; with `none` each part in C order.
 template <class P>
 auto concatenated(const P& parts, const axis_or_none& axis) {
     if (!axis.is_none()) return joined("concatenate", parts_of(parts), axis.axis());
@@ -261,7 +262,7 @@ auto stacked_as_columns(const P& parts) {
                   1);
 }
 
-// Of a list in braces, of a tuple and of a range.
+// Overloads for a list in braces and for a tuple or a range.
 #define INGOT_JOIN_ALONG(name, axis_type, made)                                                         \
     template <array_expression E>                                                                       \
     auto name(std::initializer_list<E> parts, const axis_type& axis = 0, const source_place& at = {}) { \
@@ -283,10 +284,10 @@ auto stacked_as_columns(const P& parts) {
         return made(parts);                     \
     }
 
-/// Expressions one behind the other along an axis that they have, or with `none` each in C order: `{a, b}` of one type,
-/// a tuple of any types, which promote, or a range. An expression of no more than eight parts, a `lazy`, which is one
-/// kernel with what is written around it; of more it is written at once. Throws shape_error where there are none, or
-/// they differ on another axis, device_error where they are on different devices.
+/// Concatenates expressions along an axis that they have, or with `none` each in C order. They are `{a, b}` of one
+/// type, a tuple of any types, which promote, or a range. Up to eight parts give a `lazy`, which fuses with the
+/// expressions around it; more are written at once. Throws shape_error where there are none or they differ on another
+/// axis, device_error where they are on different devices.
 ///
 ///     array<int> a{{1, 2}, {3, 4}}, b{{5, 6}};
 ///     std::cout << concatenate({a, b}) << '\n' << concatenate(std::tuple{a, transpose(b) * 0.5}, 1);
@@ -302,8 +303,8 @@ INGOT_REJECTED("arrays stand in braces, of several types in a tuple: concatenate
                (array_expression A, array_expression... B), (sizeof...(B) > 0),
                ::ingot::detail::rejected concatenate(const A&, const B&...))
 
-/// Expressions of one shape one behind the other along a new axis at that place of the result; given as `concatenate`
-/// has it. Throws shape_error where shapes differ.
+/// Joins expressions of one shape along a new axis at that position of the result; they are given as in `concatenate`.
+/// Throws shape_error where shapes differ.
 ///
 ///     array<int> a{1, 2, 3}, b{4, 5, 6};
 ///     std::cout << stack({a, b}) << '\n' << stack({a, b}, -1);
@@ -317,7 +318,7 @@ INGOT_REJECTED("arrays stand in braces, of several types in a tuple: stack({x, y
                (array_expression A, array_expression... B), (sizeof...(B) > 0),
                ::ingot::detail::rejected stack(const A&, const B&...))
 
-/// Side by side: along the second axis, vectors along their only one. Given as `concatenate` has it.
+/// Joins side by side: along the second axis; vectors along their only one. Parts are given as in `concatenate`.
 ///
 ///     array<int> a{1, 2}, b{3};
 ///     std::cout << hstack({a, b}) << '\n' << hstack({a(all, newaxis), a(all, newaxis)});
@@ -326,21 +327,21 @@ INGOT_REJECTED("arrays stand in braces, of several types in a tuple: stack({x, y
 ///     //          [2 2]]
 INGOT_JOIN(hstack, stacked_horizontally)
 
-/// One below the other: along the first axis, vectors being rows. Given as `concatenate` has it.
+/// Joins vertically: along the first axis; vectors are rows. Parts are given as in `concatenate`.
 ///
 ///     std::cout << vstack({array<int>{1, 2}, array<int>{3, 4}});
 ///     // prints: [[1 2]
 ///     //          [3 4]]
 INGOT_JOIN(vstack, stacked_vertically)
 
-/// One behind the other: along the third axis, of `atleast_3d` of each. Given as `concatenate` has it.
+/// Joins along the third axis, each part as `atleast_3d`. Parts are given as in `concatenate`.
 ///
 ///     std::cout << dstack({array<int>{1, 2}, array<int>{3, 4}});
 ///     // prints: [[[1 3]
 ///     //           [2 4]]]
 INGOT_JOIN(dstack, stacked_in_depth)
 
-/// Vectors as the columns of a matrix, matrices side by side. Given as `concatenate` has it.
+/// Joins vectors as the columns of a matrix, and matrices side by side. Parts are given as in `concatenate`.
 ///
 ///     std::cout << column_stack(std::tuple{array<int>{1, 2}, array<double>{{3, 4}, {5, 6}}});
 ///     // prints: [[1. 3. 4.]
@@ -349,7 +350,7 @@ INGOT_JOIN(column_stack, stacked_as_columns)
 #undef INGOT_JOIN
 #undef INGOT_JOIN_ALONG
 
-/// `e` and behind it `values`, both in C order, or along an axis; in the dtype that both promote to. A number beside e
+/// Appends `values` to `e`: both in C order, or along an axis; in the dtype to which both promote. A number beside e
 /// has only its kind. Throws what `concatenate` does.
 ///
 ///     std::cout << append(array<int>{1, 2}, array<int>{{3, 4}, {5, 6}}) << ' ' << append(array<float>{1, 2}, 0.5);
@@ -368,7 +369,7 @@ auto append(const E& e, S value) {
 
 }  // namespace detail
 
-/// The shape that shapes broadcast to together. Throws shape_error where they do not.
+/// The shape to which shapes broadcast. Throws shape_error where they do not.
 ///
 ///     std::cout << broadcast_shapes({1, 2}, {3, 1}) << ' ' << broadcast_shapes({6, 7}, {5, 6, 1}, {7}, {5, 1, 7});
 ///     // prints: (3, 2) (5, 6, 7)

@@ -1,6 +1,5 @@
-// The key: all that decides the code of a kernel, and nothing else. It is a flat sequence of 32-bit words, written on
-// every evaluation (so it is laid out to be written fast) and compared in full; the lowerer gets it and nothing
-// besides.
+// The key: everything that decides the code of a kernel, and nothing else. It is a flat sequence of 32-bit words. Every
+// evaluation writes it, so its layout is fast to write; keys are compared in full. It is the lowerer's only input.
 //
 //   header      version | target | math | checks | wide index; architecture | number of outputs;
 //               number of program words; of operands; of axes
@@ -8,18 +7,18 @@
 //   axes        two words each, after joint dimension collapse: first the outputs' axes, outermost first, then the axes
 //               that each binder binds, in program order
 //   operands    for each: two words of head, then its stride class on every axis, two bits each
-//   outputs     the same
-//   sections    those that there are, in this order, each a word with its tag and how many words follow:
-//     text        of each operand that is a text and not the same as an earlier one: the dtypes of its placeholders,
-//                 a byte each in two words; the number of characters, and these
-//     relations   for pairs of operands that view one buffer a few elements apart: operand | base << 16; then how
-//                 many steps the operand lies beyond the base on every axis, a signed byte each. Where all binders are
-//                 shifts (roll, pad) first for each pick, as its own base: how many steps on every axis of the outputs
-//                 its place is further on, and on an axis that it binds 1 + that of the outputs which it is read along
-//     iteration   of a statement on a GPU that is done several times over: how often | an operand that views the array
-//                 that is stepped << 16; then how many steps the result lies beyond it there, as in a relation
+//   outputs     encoded as operands are
+//   sections    optional, in this order; each begins with a word: its tag and the number of words that follow
+//     text        for each distinct operand that is a text: the dtypes of its placeholders, a byte each in two words;
+//                 the number of characters; the characters
+//     relations   for pairs of operands that view one buffer a few elements apart: operand | base << 16; then the
+//                 operand's distance from the base on every axis in steps, a signed byte each. Where all binders are
+//                 shifts (roll, pad), each pick comes first, as its own base: on an axis of the outputs, the steps of
+//                 its shift; on an axis that it binds, 1 + the axis of the outputs along which it is read
+//     iteration   for a statement on a GPU that is repeated: number of repetitions | an operand that views the stepped
+//                 array << 16; then the result's distance from that operand in steps, as in a relation
 //
-// Extents, strides, offsets, pointers and scalars are arguments of the kernel: none of them is here.
+// Extents, strides, offsets, pointers and scalars are arguments of the kernel; the key has none of them.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +33,7 @@ inline constexpr std::uint32_t key_version = 3;
 enum class target : std::uint8_t { host, cuda };
 enum class math_mode : std::uint8_t { standard, strict, fast, tf32 };
 
-/// Raw is an array that a user's text reads where it likes: without axes, and with a count.
+/// A `raw` operand is an array that a user's text reads at any index; it has no axes, only an element count.
 enum class operand_kind : std::uint8_t { array, scalar, generator, pick, lazy, text, raw };
 
 /// How an operand moves along an axis: not at all, by one element, or by a run-time stride.
@@ -59,14 +58,14 @@ constexpr void write_header(const key_header& h, std::uint32_t* out) {
     out[4] = h.axes;
 }
 
-/// One axis, in two words. A field that says nothing of its axis is 0.
+/// One axis, in two words. A field that does not apply to its axis is 0.
 struct axis_class {
-    std::uint16_t owner = 0;        // 0: of the outputs' space; b + 1: bound by binder b of the program
+    std::uint16_t owner = 0;        // 0: an axis of the outputs; b + 1: bound by binder b of the program
     std::uint8_t partner = 0;       // 1 + an earlier axis of this extent that the binder's result is broadcast along
-    std::uint8_t length_class = 0;  // of a bound axis (below)
-    std::uint8_t subclass = 0;      // of a bound axis: which part of its length class, from 1
-    std::uint8_t extent = 0;        // of a short axis that schedules unroll
-    std::uint16_t flags = 0;        // of the outputs' axes (axis_flags); of a library's short_inner alone
+    std::uint8_t length_class = 0;  // bound axes only (below)
+    std::uint8_t subclass = 0;      // bound axes only: the part of its length class, from 1
+    std::uint8_t extent = 0;        // short axes that schedules unroll
+    std::uint16_t flags = 0;        // axis_flags; an axis bound by a library has short_inner alone
 
     constexpr void write(std::uint32_t* to) const {
         to[0] = owner | static_cast<std::uint32_t>(partner) << 16 | static_cast<std::uint32_t>(length_class) << 24;
@@ -81,8 +80,8 @@ struct axis_class {
 };
 inline constexpr std::uint32_t axis_words = 2;
 
-/// Whether an operand is the index of a gather and nothing else, and then 1 + that gather's index_mode. Of integer
-/// arrays, where it was asked for.
+/// Says whether an operand is the index of a gather and nothing else: 1 + that gather's index_mode. It is set for
+/// integer arrays, where a schedule asks for it.
 enum class index_use : std::uint8_t { none, check, wrap, clip, unchecked };
 
 /// Head of an operand or output, two words with bits to spare.
@@ -91,19 +90,19 @@ struct operand_head {
     dtype type = dtype::b1;
     bool vector = false;   // pointer and outer byte strides are multiples of 16
     bool wide = false;     // byte offsets reach beyond 31 bits
-    bool aliased = false;  // operand: shares bytes with an output (only the same view, element for element)
-    bool dense = false;    // beside short rows: along the axes it moves on one gapless run, from a multiple of 16 bytes
-    // Of a library: an operand that lies as its function takes it, an output as the function writes its result.
+    bool aliased = false;  // operand: shares bytes with an output, whose view is then the same, element for element
+    bool dense = false;    // beside short rows: one gapless run along the axes it moves on, from a multiple of 16 bytes
+    // With a library call: the operand lies as the function reads it, or the output as the function writes its result.
     bool suits_library = false;
-    bool repeats = false;  // operand beneath a fold: of its places, some are of one element, as those of windows are
+    bool repeats = false;  // operand beneath a fold: several indices read one element, as windows do
     exponent_class exponent = exponent_class::none;
     index_use index = index_use::none;
-    // Of an output of integers that one value is added to at scattered places, in an array of at most 2^14 elements: 8,
-    // 10, 12 or 14, the first k of these for which 2^k are as many; else 0.
+    // For an output of integers to which one scalar is added at scattered indices: the first k of 8, 10, 12 and 14 for
+    // which its buffer has at most 2^k elements; else 0.
     std::uint8_t few_places = 0;
     std::uint16_t same_as = 0;  // operand: number of the first operand that is the same view, scalar, generator or text
 
-    /// The second word is the higher one.
+    /// The head as one integer, the second word in the high half.
     constexpr std::uint64_t encode() const {
         return static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(type) << 8 |
                static_cast<std::uint64_t>(exponent) << 16 | static_cast<std::uint64_t>(vector) << 24 |
@@ -141,54 +140,54 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
     return (axes + stride_classes_per_word - 1) / stride_classes_per_word;
 }
 
-/// What stands behind the outputs, where a key has it.
+/// The optional sections behind the outputs.
 enum class key_section : std::uint8_t { text = 1, relations, iteration };
 constexpr std::uint32_t section_head(key_section tag, std::size_t words) {
     return static_cast<std::uint32_t>(tag) | static_cast<std::uint32_t>(words) << 8;
 }
 
-/// Views of one buffer are related where they are of one dtype, move alike and begin at most so many steps apart, along
-/// the axis of their shortest stride and along each other one.
+/// Views of one buffer are related where they have one dtype, move alike and begin at most this many steps apart: along
+/// the axis of their shortest stride, and along every other one.
 inline constexpr std::int64_t most_inner_steps = 8, most_outer_steps = 4;
 inline constexpr std::uint32_t steps_per_word = 4;
 constexpr std::uint32_t relation_words(std::uint32_t axes) { return 1 + (axes + steps_per_word - 1) / steps_per_word; }
 
-/// Steps of an iteration that one kernel may do.
+/// The most steps of an iteration that one kernel does.
 inline constexpr std::uint32_t most_iterated_steps = 4;
 
-/// What an axis of the outputs has to say, where a schedule asks; an axis that a library binds may become the innermost
-/// of a kernel's outputs, and says only whether it and those of its library before it are short.
+/// Facts about the outputs' axes that schedules ask for. An axis that a library binds may become the innermost of a
+/// kernel's outputs; its one flag is short_inner, for it and the axes of its library before it.
 namespace axis_flags {
-/// The innermost is shorter than 32 and the rank above 1: threads then run over the linear index.
+/// Innermost axis: it is shorter than 32 and the rank is above 1, so threads run over the linear index.
 inline constexpr std::uint16_t short_inner = 1;
-/// Of the outermost: a program with a reduction or a scan has fewer than 264 results, so rows alone do not fill a GPU.
+/// Outermost axis: a program with a reduction or a scan has fewer than 264 results, so rows alone do not fill a GPU.
 inline constexpr std::uint16_t few_rows = 2;
-/// Of the innermost: every array that moves along a bound axis is one run of memory without gaps, from a multiple of 16
-/// bytes, with that axis next to this one, which is at most 256 long or longer; beside arrays of 8-byte elements also
-/// whether it is 65 to 256 long.
+/// Innermost axis: every array that moves along a bound axis is one gapless run of memory from a multiple of 16 bytes,
+/// in which the bound axis is next to this one. The flags tell whether this axis is at most 256 long or longer, and,
+/// beside arrays of 8-byte elements, whether it is 65 to 256 long.
 inline constexpr std::uint16_t contiguous_columns = 4;
 inline constexpr std::uint16_t wide_contiguous_columns = 8;
 inline constexpr std::uint16_t middling_contiguous_columns = 16;
-/// Of the innermost, beside rows across memory whose results are wanted along them and nothing else, on a GPU: columns
-/// as long as their class, beyond 1024, allows are at most 2^22 or 2^23 elements.
+/// Innermost axis on a GPU, where the only other axes are rows across memory whose results are broadcast back along
+/// them: columns of the maximum length of their class, beyond 1024, have at most 2^22 or 2^23 elements.
 inline constexpr std::uint16_t few_columns = 32;
 inline constexpr std::uint16_t several_columns = 64;
-/// The same beside any other axes, of columns of 4097 to 16384: it is a multiple of eight, so each row of contiguous
-/// four-byte elements is whole sectors of memory.
+/// As few_columns, but with any other axes and for columns of 4097 to 16384: the extent is a multiple of eight, so each
+/// row of contiguous four-byte elements is whole sectors of memory.
 inline constexpr std::uint16_t whole_sectors = 128;
-/// Of the last axis that a reduction binds, on a GPU: it has at least 2^15 results, so that a thread for each fills the
-/// GPU, and no array beneath moves along all axes that the folded value moves along, so that each is read again.
+/// Last axis that a reduction binds, on a GPU: the reduction has at least 2^15 results, so a thread for each fills the
+/// GPU; and no array beneath moves along all axes of the folded value, so each array is read repeatedly.
 inline constexpr std::uint16_t reads_again = 256;
-/// Of an axis along which an array has unit stride that goes by another along the innermost: it is shorter than 32.
+/// An axis shorter than 32 that has unit stride in an array which is strided along the innermost axis.
 inline constexpr std::uint16_t short_side = 512;
-inline constexpr std::uint16_t all = 1023;  // of these
+inline constexpr std::uint16_t all = 1023;  // flags
 inline constexpr std::int64_t widest_contiguous = 256, widest_narrow_contiguous = 64;
 constexpr std::uint16_t of_contiguous(std::int64_t inner, bool eight_bytes) {
     return inner > widest_contiguous                         ? wide_contiguous_columns
            : eight_bytes && inner > widest_narrow_contiguous ? contiguous_columns | middling_contiguous_columns
                                                              : contiguous_columns;
 }
-/// Of columns of a length class, as many as `inner`, which are all that there is.
+/// few_columns or several_columns for `inner` columns of this length class, if there are no others; else 0.
 constexpr std::uint16_t of_columns(std::uint8_t length_class, std::int64_t inner) {
     constexpr std::uint8_t longest_of_any_number = 6;
     constexpr std::int64_t few_elements = std::int64_t{1} << 22;
@@ -198,20 +197,20 @@ constexpr std::uint16_t of_columns(std::uint8_t length_class, std::int64_t inner
 }
 }  // namespace axis_flags
 
-/// Length classes. A binder's innermost bound axis stands for the product of all axes it binds: 1 up to 32, then k for
-/// up to 2^(k + 4), and `looped` beyond 2^19. Rows whose results are wanted along them are `looped` beyond 2^18 on a
-/// GPU, but along memory and without arrays of 8-byte elements.
+/// Length classes. The class of a binder's innermost bound axis is that of the product of all axes it binds: 1 up to
+/// 32, then k up to 2^(k + 4), and `looped` beyond 2^19. On a GPU, rows whose results are broadcast back along them are
+/// `looped` beyond 2^18, unless they lie along memory and no array has 8-byte elements.
 ///
 /// On a GPU some classes have parts, the subclasses:
-///   the first, of rows that are scanned, across memory or no run of it with those beside: part k up to 2^(k - 1);
-///   some of rows whose results are wanted along them: part 1 up to three quarters of the class, part 2 beyond.
+///   class 1, for rows that are scanned, lie across memory or form no run with the rows beside: k up to 2^(k - 1);
+///   some classes of rows whose results are broadcast back along them: 1 up to three quarters of the class, 2 beyond.
 ///
-/// Exact is the extent of a short inner axis of the outputs, on a GPU: beside rows across memory, of no such part,
-/// whose results are wanted along them, beside a scan of columns, which for one index on each other axis, as long as
-/// their class allows, are at most 2^15 elements, beside axes that read again, which have theirs too: up to 8, 12, 16
-/// ... 32.
+/// On a GPU the key has the exact extent of a short innermost output axis (1) beside rows across memory without a
+/// subclass whose results are broadcast back along them; (2) beside a scan of columns that have at most 2^15 elements
+/// for one index on each other axis, at the maximum length of their class; (3) beside axes with `reads_again`, which
+/// have an exact extent too: up to 8, 12, 16 ... 32.
 namespace length_class {
-/// Beyond 2^18: only what holds rows asks how much longer they are.
+/// Beyond 2^18: only kernels that hold rows distinguish longer ones.
 inline constexpr std::uint8_t very_long = 15;
 inline constexpr std::uint8_t looped = 16;
 /// Rows of at most 128 elements: a block stages many of them in shared memory.
@@ -221,15 +220,15 @@ constexpr std::uint8_t of_length(std::int64_t n) {
     for (std::int64_t top = 32; n > top && b < looped; top *= 2) ++b;
     return b;
 }
-/// Columns of a length class that many blocks hold where a row of them is whole sectors.
+/// Columns of these length classes are held by many blocks, where a row of them is whole sectors.
 constexpr bool want_many_blocks(std::uint8_t length_class) { return length_class == 9 || length_class == 10; }
-/// Whether a block has columns of a length class whole, as many as `inner`, that a scan goes along.
+/// Whether a block holds `inner` whole columns of a length class, along which a scan goes.
 constexpr bool is_whole(std::uint8_t length_class, std::int64_t inner) {
     constexpr std::int64_t most_elements = std::int64_t{1} << 15;
     return inner << (length_class + 4) <= most_elements;
 }
-/// Of rows whose results are wanted along them, on a GPU. `held_longest`: along memory, and without arrays of 8-byte
-/// elements.
+/// The class of rows whose results are broadcast back along them, on a GPU. `held_longest`: the rows lie along memory
+/// and no array has 8-byte elements.
 struct row_class {
     std::uint8_t length_class, subclass;
     friend constexpr bool operator==(row_class, row_class) = default;
@@ -237,7 +236,7 @@ struct row_class {
 constexpr row_class of_row(std::int64_t n, bool held_longest) {
     const std::uint8_t b = of_length(n);
     if (b >= very_long) return {held_longest ? b : looped, 0};
-    // Where rows that fill half of their class lose most: with all quarters there would be too many kernels.
+    // Rows that fill half of these classes lose most. Parts for all quarters would make too many kernels.
     constexpr std::uint8_t losing_least = 9;
     if (b != 4 && (b < 7 || (b == losing_least && held_longest))) return {b, 0};
     const bool fills_quarter = n > std::int64_t{12} << b;

@@ -1,7 +1,7 @@
-// Where the elements of a leaf lie: shape, strides and offset, inline up to rank 6, on the heap beyond.
-// A layout is the affine index map of the design: element index = offset + sum(stride[j] * index on result axis j).
-// Leaves in memory, random leaves (over their counter) and the position a scan or a reshape reads at all have one, so a
-// view of a tree is the same composition on every layout in it.
+// The layout of a leaf's elements: shape, strides and offset, inline up to rank 6, on the heap beyond. A layout is an
+// affine index map: element index = offset + sum(stride[j] * index on result axis j). Leaves in memory, random leaves
+// (over their counter) and the position at which a scan or a reshape reads all have one, so a view of a tree is the
+// same composition on every layout in it.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ using index_t = std::int64_t;
 inline constexpr int inline_rank = 6;
 inline constexpr int max_rank = 64;
 
-/// Shape, strides (in elements, not bytes) and offset (in elements) of a strided leaf. The numbers of a low rank stand
-/// at the front, so that little is copied.
+/// Shape, strides (in elements, not bytes) and offset (in elements) of a strided leaf. The numbers of a low rank are at
+/// the front, so that little is copied.
 class layout {
 public:
     layout() noexcept : rank_(0) {}
-    /// A layout of this rank whose shape and strides are yet to be written.
+    /// A layout of this rank with uninitialised shape and strides.
     explicit layout(int rank) : rank_(rank) {
         if (rank > inline_rank) heap_ = allocate(rank);
     }
@@ -56,7 +56,7 @@ public:
 
     index_t offset = 0;
 
-    /// How many of an object's bytes, from its start, a rank makes use of.
+    /// The number of bytes, from an object's start, that a rank uses.
     static constexpr std::size_t bytes_of_rank(int rank) noexcept {
         return sizeof(layout) - sizeof(inline_) + 2 * static_cast<std::size_t>(rank) * sizeof(index_t);
     }
@@ -66,7 +66,8 @@ private:
     void copy_numbers(const layout& other) noexcept {
         const index_t* from = other.shape();
         index_t* to = shape();
-        // By pairs: of one run of numbers compilers make a string instruction, which takes longer to begin than this.
+        // Numbers are copied in pairs: for one run compilers emit a string instruction, which takes longer to begin
+        // than this.
         for (int j = 0; j < rank_; ++j) {
             const index_t first = from[2 * j], second = from[2 * j + 1];
             to[2 * j] = first;
@@ -103,17 +104,17 @@ inline layout contiguous_layout(std::span<const index_t> shape) {
     for (int j = l.rank() - 1; j >= 0; --j) {
         l.shape()[j] = shape[static_cast<std::size_t>(j)];
         l.strides()[j] = stride;
-        if (l.shape()[j] > 1) stride *= l.shape()[j];  // axes beside an empty one still move
+        if (l.shape()[j] > 1) stride *= l.shape()[j];  // axes beside an empty one still have strides
     }
     return l;
 }
 
-/// Whether the elements lie one behind the other in C order, from the offset on.
+/// Whether the elements are contiguous in C order from the offset on.
 INGOT_API bool is_in_c_order(const layout&) noexcept;
 
-/// An affine view of a result: for each old axis a start, for each new axis an extent and the old axes it steps over.
-/// One new axis on no old axis is a newaxis or a broadcast, on two a diagonal; two new axes on one old a sliding
-/// window.
+/// An affine view of a result: for each old axis a start, for each new axis an extent and the old axes it steps over. A
+/// new axis over no old axis is a newaxis or a broadcast, over two a diagonal; two new axes over one old axis are a
+/// sliding window.
 struct axis_view {
     struct step {
         int new_axis;
@@ -128,12 +129,12 @@ struct axis_view {
     int step_count = 0;
 };
 
-/// The layout of a leaf seen through a view of the result it is aligned to the right with. Axes on which the leaf is
+/// The layout of a leaf under a view of the result, whose axes it is right-aligned with. Axes on which the leaf is
 /// broadcast stay broadcast (stride 0). The binder's own trailing axes (`bound` of them) pass through unchanged.
 INGOT_API layout compose(const layout& leaf, const axis_view& view, int bound);
 
 /// Gives the axes of `l` but its last `bound` ones a new shape of equal size, without moving an element. Returns false,
-/// and leaves `l` alone, where no strides do that.
+/// and leaves `l` unchanged, where no strides can do that.
 INGOT_API bool try_reshape(layout& l, std::span<const index_t> new_shape, int bound);
 
 }  // namespace ingot::detail

@@ -1,7 +1,7 @@
-// lazy<T>: an expression whose tree lives at run time, for trees that loops make or whose type would grow too large.
-// The tree is an immutable shared DAG; a lazy is a handle to a node, so `x = x * a + b` makes new nodes over the old
-// one. Whatever has a lazy operand and is elementwise is a lazy again. A tree that outgrows a kernel is cut while it
-// is built: see runtime/trees/tree.hpp.
+// lazy<T>: an expression whose tree exists at run time, for trees that loops make or whose type would grow too large.
+// The tree is an immutable shared DAG and a lazy is a handle to a node, so `x = x * a + b` makes new nodes over the old
+// one. An elementwise operation with a lazy operand gives a lazy. A tree that outgrows a kernel is cut while it is
+// built: see runtime/trees/tree.hpp.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@
 namespace ingot {
 namespace detail {
 
-/// 128 bits that two trees share where they have equal words over the same arrays, views and scalars.
+/// A hash of 128 bits, equal for two trees with equal words over the same arrays, views and scalars.
 struct tree_hash {
     std::uint64_t low = 0x243f6a8885a308d3u;
     std::uint64_t high = 0x13198a2e03707344u;
     friend bool operator==(const tree_hash&, const tree_hash&) = default;
 };
 
-/// What every node of a run-time tree begins with; its operands follow (runtime/trees/tree.hpp).
+/// The head of every node of a run-time tree; its operands follow (runtime/trees/tree.hpp).
 struct tree_node {
     std::atomic<std::uint32_t> references{1};
     word code = 0;
@@ -32,10 +32,11 @@ struct tree_node {
     std::uint8_t rank = 0;
     std::uint8_t bound = 0;  // a binder's attribute word
     device_id device;        // no_device: scalars alone
-    // Of the piece that ends here, not counting what was cut off below; larger numbers are the largest that fits.
+    // Facts of the piece that ends here, without pieces cut off below; a larger number is stored as the field's
+    // maximum.
     std::uint32_t nodes : 12 = 0;
-    std::uint32_t bound_axes : 6 = 0;       // of all its binders
-    std::uint32_t argument_bytes : 14 = 0;  // what its leaves take of a kernel's arguments
+    std::uint32_t bound_axes : 6 = 0;       // bound by all its binders
+    std::uint32_t argument_bytes : 14 = 0;  // its leaves' part of a kernel's arguments
 
     extents_ref extents() const noexcept { return {shape, rank}; }
 };
@@ -79,25 +80,25 @@ private:
     tree_node* node_ = nullptr;
 };
 
-/// The nodes that a program spells; lazy operands join with the nodes they have.
+/// Makes the nodes of a program; lazy operands join with the nodes they have.
 INGOT_API tree_ref make_tree(std::span<const word> program, std::span<const operand> operands,
                              std::span<const word> attributes);
-/// The tree of a view of its result: new nodes, with the view on every layout beneath.
+/// The tree under a view of its result: new nodes, with the view on every layout beneath.
 INGOT_API tree_ref view_tree(const tree_ref&, const axis_view&, int bound);
-/// The same for a reshape; null where some layout does not allow it.
+/// The tree under a reshape; null where a layout does not allow it.
 INGOT_API tree_ref reshape_tree(const tree_ref&, std::span<const index_t> shape, int bound);
-/// A leaf over the array that the tree will be evaluated into; a leaf stays what it is.
+/// A leaf over the array into which the tree will be evaluated; a leaf stays as it is.
 INGOT_API tree_ref keep_tree(const tree_ref&);
-/// Whether the tree shows elements of a buffer as they lie there, and where.
+/// Whether the tree shows a buffer's elements unchanged, and if so their buffer and layout.
 INGOT_API bool find_leaf(const tree_node&, buffer_ref& memory, layout& where);
-/// References to a buffer that go when the tree's only owner goes: those of nodes that nothing else holds.
+/// The references to a buffer that end with the tree's only owner: those of nodes that nothing else holds.
 INGOT_API std::uint32_t count_own(const tree_node&, const buffer*) noexcept;
 [[noreturn]] INGOT_API void throw_moved_from();
 
 }  // namespace detail
 
-/// An expression whose tree lives at run time, for trees that loops make. Whatever has a lazy operand and is
-/// elementwise is a lazy again. Has the members of every expression (members.hpp).
+/// An expression whose tree exists at run time, for trees that loops make. An elementwise operation with a lazy operand
+/// gives a lazy. It has the members of every expression (members.hpp).
 ///
 ///     array<double> x{0, 1, 2};
 ///     lazy p = scalar(1.0);
@@ -114,14 +115,14 @@ public:
     using value_type = T;
     static constexpr dtype type = detail::dtype_of<T>;
     static constexpr std::array<detail::word, 1> program{detail::make_word(detail::word_kind::lazy, type)};
-    // Counts as a tree of full size, so that every operator over it makes a lazy.
+    // It counts as a tree of maximum size, so that every operator over it makes a lazy.
     static constexpr int operands = 1, binders = 0, nodes = detail::static_nodes;
 
     /// No elements, of shape (0,), until an expression is assigned.
     lazy() : lazy(array<T>()) {}
 
-    /// An expression, as T of the same kind or a wider one; others are named: `lazy<int> k = astype<int>(e)`. Nothing
-    /// is computed.
+    /// Takes an expression as T, of the same kind or a wider one; other conversions are explicit: `lazy<int> k =
+    /// astype<int>(e)`. Nothing is computed.
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, lazy> && detail::same_kind(E::type, type))
     lazy(const E& e) : tree_(tree_of(detail::as_node(e))) {}

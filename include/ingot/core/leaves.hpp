@@ -1,7 +1,7 @@
 // Leaves of trees: elements of a buffer seen through a layout, and scalars. All leaves are records of one type, and a
-// tree over nothing else is a list of them in program order. So whatever is done to a tree (joined with others, viewed,
-// gathered, copied, dropped) is one loop of the library's (runtime/trees/leaves.cpp) and not a walk of templates; a
-// node's type only says how many there are.
+// tree over leaves alone is a list of them in program order. Joining, viewing, gathering, copying or dropping a tree is
+// one loop in the library (runtime/trees/leaves.cpp), not a walk of templates; a node's type only says how many leaves
+// there are.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct cursor {
     word* attributes;
 };
 
-/// A scalar's value, of up to 16 bytes, and a number that no other scalar of the process has; copies keep it.
+/// A scalar's value of up to 16 bytes, and a serial number that is unique in the process; copies keep it.
 struct scalar_value {
     std::uint64_t bits[2];
     std::uint64_t serial;
@@ -37,8 +37,8 @@ struct scalar_value {
 
 struct kernel_text;
 
-/// One leaf: an array, a scalar, or a text, which is a value too: its address and binding. Aligned so that no 16 bytes
-/// of it that are moved at once lie in two cache lines.
+/// One leaf: an array, a scalar, or a text, whose value is its address and binding. The alignment keeps every 16-byte
+/// move within one cache line.
 struct alignas(16) leaf_record {
     buffer_ref memory;  // an array's; null where it has no elements
     operand_kind kind;
@@ -86,16 +86,16 @@ struct alignas(16) leaf_record {
     device_id device() const noexcept { return memory ? memory->device : no_device; }
 };
 
-/// Some of the leaves of a tree, and behind them the rest of it. A tree that becomes another's operand is linked behind
-/// what comes before it, and no leaf moves. Parts are recycled by the threads that build trees
-/// (runtime/trees/leaves.cpp). Aligned so that what is used of a leaf of a low rank lies in one cache line.
+/// A block of a tree's leaves, linked to the block behind it. A tree that becomes an operand of another is linked
+/// behind the leaves before it, and no leaf moves. Threads that build trees recycle blocks (runtime/trees/leaves.cpp).
+/// The alignment keeps the used part of a leaf of low rank in one cache line.
 struct alignas(64) leaf_block {
-    static constexpr int room = 4;  // for as many leaves
-    std::int16_t count = 0;         // here
-    leaf_block* next = nullptr;     // what is behind it; or, of unused parts, the next one
-    // What the first part of a tree knows of all.
-    std::int16_t rank = 0;          // the highest
-    std::int32_t total = 0;         // 0: moved from
+    static constexpr int room = 4;  // capacity in leaves
+    std::int16_t count = 0;         // leaves in this block
+    leaf_block* next = nullptr;     // the block behind it; in the free list, the next free block
+    // The first block of a tree also has, for all blocks:
+    std::int16_t rank = 0;          // highest rank of a leaf
+    std::int32_t total = 0;         // leaves in all; 0: moved from
     leaf_record* holder = nullptr;  // a leaf that has the shape of the whole, or null
     leaf_block* last = nullptr;
 
@@ -103,19 +103,19 @@ struct alignas(64) leaf_block {
     leaf_record* end() noexcept { return begin() + count; }
 };
 
-/// Leaves one after the other, one alone or some of a tree's, with what every node has (expression.hpp).
+/// Consecutive leaves: a single one, or some of a tree's, with the members of every node (expression.hpp).
 class leaf_span {
 public:
     explicit leaf_span(leaf_record& one) noexcept : first_(&one), count_(1) {}
     /// All leaves of a tree.
     explicit leaf_span(leaf_block& all) noexcept : first_(all.begin()), block_(&all), count_(all.total) {}
-    /// As many as `count` of them, from number `from`.
+    /// `count` leaves of a tree, from number `from`.
     leaf_span(leaf_block& all, int from, int count) noexcept : first_(nullptr), block_(&all), count_(count) {
         for (; from >= block_->count && block_->next != nullptr; block_ = block_->next) from -= block_->count;
         first_ = block_->begin() + from;
     }
 
-    /// Calls f with each.
+    /// Calls f with each leaf.
     template <class F>
     void for_each(F f) const {
         leaf_record* at = first_;
@@ -130,7 +130,7 @@ public:
     }
 
     INGOT_API void gather(cursor&) const noexcept;
-    /// The shape to which they broadcast together, which they do.
+    /// The shape to which the leaves broadcast; it exists.
     INGOT_API extents_ref extents(shape_room&) const noexcept;
     INGOT_API void apply(const axis_view&, int bound) const;
     INGOT_API bool try_reshape(std::span<const index_t> shape, int bound) const;
@@ -139,30 +139,30 @@ public:
 
 private:
     leaf_record* first_;
-    leaf_block* block_ = nullptr;  // in which the first is; null where it is alone
+    leaf_block* block_ = nullptr;  // the block of the first leaf; null for a single leaf
     int count_;
 };
 
-/// What a list has that was moved from. It is never written.
+/// The block of a list that was moved from. It is never written.
 INGOT_API extern leaf_block no_leaves;
 
-/// An operand that is no leaf and no list of leaves.
+/// An operand that is neither a leaf nor a list of leaves.
 struct other_operand {
     device_id device;
     extents_ref shape;
 };
 
-/// An operand of a node that is being built: a list of leaves, a leaf alone, or another.
+/// An operand of a node that is being built: a list of leaves, a single leaf, or another node.
 struct leaf_part {
     leaf_record* single = nullptr;
     leaf_block** list = nullptr;
     const other_operand* other = nullptr;
-    bool taken = false;  // else leaves are copied
+    bool taken = false;  // whether leaves are moved, not copied
 };
 
 /// Makes one list of all operands' leaves. Throws shape_error and device_error, which name the operation.
 INGOT_API void join_leaves(const char* operation, leaf_block*& to, const leaf_part* parts, int n);
-// The same for what operands are most often: leaves that stay, trees that are given up.
+// Overloads for the most frequent operands: leaves, which are copied, and temporary trees, which are moved.
 INGOT_API void join_leaves(const char* operation, leaf_block*& to, const leaf_record&, const leaf_record&);
 INGOT_API void join_leaves(const char* operation, leaf_block*& to, leaf_block*& tree, const leaf_record&);
 INGOT_API void join_leaves(const char* operation, leaf_block*& to, leaf_block*& tree, leaf_block*& other);
@@ -171,7 +171,7 @@ INGOT_API void drop_leaves(leaf_block&) noexcept;
 INGOT_API void measure_leaves(leaf_block&) noexcept;
 [[noreturn]] INGOT_API void throw_tree_moved_from();
 
-/// The leaves of a tree, which a copy of the tree copies.
+/// The leaves of a tree. Copying the list copies the leaves.
 class leaf_list {
 public:
     leaf_list() noexcept = default;
@@ -184,7 +184,7 @@ public:
 
     leaf_block& block() const noexcept { return *block_; }
     int count() const noexcept { return block_->total; }
-    /// The shape of the whole where a leaf has it, else none.
+    /// A leaf that has the shape of the whole tree, or null.
     const leaf_record* holder() const noexcept { return block_->holder; }
     leaf_part part() const& noexcept { return {.list = const_cast<leaf_block**>(&block_)}; }
     leaf_part part() && noexcept { return {.list = &block_, .taken = true}; }
@@ -198,7 +198,7 @@ public:
     void join(const char* operation, leaf_list&& tree, leaf_list&& other) {
         join_leaves(operation, block_, tree.block_, other.block_);
     }
-    /// After the leaves were given another shape.
+    /// Updates rank and holder after the leaves changed shape.
     void measure() noexcept { measure_leaves(*block_); }
 
 private:
@@ -219,7 +219,7 @@ public:
     /// How many references to `b` this tree holds.
     std::uint32_t count(const buffer* b) const noexcept { return record_.memory.get() == b ? 1u : 0u; }
     const leaf_record& kept() const& noexcept { return record_; }
-    void kept() && = delete;  // it is taken
+    void kept() && = delete;  // a temporary's record is moved
     leaf_part part() const& noexcept { return {.single = const_cast<leaf_record*>(&record_)}; }
     leaf_part part() && noexcept { return {.single = &record_, .taken = true}; }
 
@@ -244,7 +244,7 @@ public:
     leaf(buffer_ref memory, layout where) noexcept : single_leaf(type, std::move(memory), std::move(where)) {}
     leaf(const leaf&) = default;
     leaf(leaf&&) noexcept = default;
-    leaf& operator=(const leaf&) & = default;  // of lvalues alone: x(0) = y(0) of const arrays does not compile
+    leaf& operator=(const leaf&) & = default;  // lvalues only: x(0) = y(0) over const arrays does not compile
     leaf& operator=(leaf&&) & noexcept = default;
     INGOT_REJECTED("an expression and a const array are not written; x(0) = 3 is, of an array x", (class E),
                    (!std::same_as<std::remove_cvref_t<E>, leaf>), void operator=(E&&) const)
@@ -255,20 +255,20 @@ public:
     layout& where() noexcept { return record_.where; }
 };
 
-/// Elements of a buffer that a node shows as they lie there: a leaf, or what a reshape gives other axes. As a pointer
-/// is, null where the node's values are still to be computed.
+/// The buffer elements that a node shows unchanged: those of a leaf, or of a reshape of one. Testable as a pointer is;
+/// null where the node's values are still to be computed.
 template <class T>
 const leaf<T>* leaf_of(const leaf<T>& l) noexcept {
     return &l;
 }
-/// Whether that may be asked of a node.
+/// Whether leaf_of takes a node of this type.
 template <class N>
 concept may_be_leaf = requires(const N& n) { leaf_of(n); };
 
 // ---- scalars ---------------------------------------------------------------------------------------------------
 
 inline constinit thread_local std::uint64_t scalar_serial = 0;
-/// A number no other scalar of the process has: the thread's block, drawn once, and a count.
+/// A block of serial numbers that no other thread draws: each thread draws a block and counts within it.
 INGOT_API std::uint64_t new_serial_block() noexcept;
 inline std::uint64_t next_serial() noexcept {
     if ((++scalar_serial & 0xffffffffu) <= 1) scalar_serial = new_serial_block() << 32 | 2u;
@@ -278,10 +278,10 @@ inline std::uint64_t next_serial() noexcept {
 /// One value, already in the dtype that its node computes in.
 class scalar_leaf : public single_leaf {
 public:
-    const leaf_record& kept() const noexcept { return record_; }  // of temporaries too: nothing is held
+    const leaf_record& kept() const noexcept { return record_; }  // temporaries too: a scalar holds no buffer
     scalar_leaf(std::uint64_t bits, dtype t, exponent_class exponent = exponent_class::none) noexcept
         : single_leaf(t, scalar_value{{bits, 0}, next_serial()}, exponent) {}
-    /// Of 16 bytes, the first eight first.
+    /// A scalar of 16 bytes, the first eight bytes first.
     scalar_leaf(std::array<std::uint64_t, 2> words, dtype t, exponent_class exponent = exponent_class::none) noexcept
         : single_leaf(t, scalar_value{{words[0], words[1]}, next_serial()}, exponent) {}
 };
@@ -293,7 +293,7 @@ public:
     static constexpr std::array<word, 1> program{make_word(word_kind::scalar, dtype::b1)};
 };
 
-/// scalar<T>(v): a value with a dtype of its own, strong as a 0-d array is.
+/// scalar<T>(v): a value with its own dtype, which promotes as a 0-d array does.
 template <class T>
 class strong_leaf : public expression_members<strong_leaf<T>>, public scalar_leaf {
 public:
@@ -309,7 +309,7 @@ std::uint64_t bits_of_value(T value) noexcept {
     std::memcpy(&bits, &value, sizeof(T));
     return bits;
 }
-/// Of up to 16 bytes.
+/// The bits of a value of up to 16 bytes.
 template <class T>
 std::array<std::uint64_t, 2> words_of_value(T value) noexcept {
     std::array<std::uint64_t, 2> words{};
@@ -334,14 +334,14 @@ std::uint64_t scalar_bits(S value, dtype d) {
             return bits_of_value(bfloat16(value));
         default:
             if constexpr (std::is_floating_point_v<S>)
-                return 0;  // a float beside integers computes in f8: never here
+                return 0;  // unreachable: a float beside integers computes in f8
             else
                 return bits_of_value(static_cast<std::int64_t>(value)) &
                        (size_of(d) == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size_of(d))) - 1);
     }
 }
 
-/// The same of every dtype, complex ones too.
+/// scalar_bits for every dtype, complex ones too.
 template <class S>
 std::array<std::uint64_t, 2> scalar_words(S value, dtype d) {
     if (kind_of(d) == kind::complex) {
@@ -353,7 +353,7 @@ std::array<std::uint64_t, 2> scalar_words(S value, dtype d) {
         return d == dtype::c16 ? words_of_value(z) : words_of_value(static_cast<std::complex<float>>(z));
     }
     if constexpr (complex_number<S>)
-        return {};  // beside any dtype it computes in a complex one: never here
+        return {};  // unreachable: beside any dtype it computes in a complex one
     else
         return {scalar_bits(value, d), 0};
 }
@@ -393,7 +393,7 @@ constexpr auto plain_number(S value) {
         return static_cast<std::uint64_t>(value);
 }
 
-/// The dtype whose kind a weak scalar has; its size counts only where scalars alone decide.
+/// The dtype that gives a weak scalar its kind; its size matters only where all operands are scalars.
 template <class S>
 constexpr dtype weak_dtype() {
     if constexpr (std::is_enum_v<S>)
@@ -408,7 +408,7 @@ constexpr dtype weak_dtype() {
 
 [[noreturn]] INGOT_API void throw_negative_exponent(long long value, dtype type);
 
-/// The class of an exponent that power turns into multiplies, a square root or a reciprocal. Throws dtype_error where
+/// The class of an exponent for which power becomes multiplies, a square root or a reciprocal. Throws dtype_error where
 /// an integer power has a negative exponent.
 template <class S>
 exponent_class exponent_class_of(S value, dtype d) {

@@ -1,4 +1,4 @@
-// The table of library functions that are nodes of trees, as constexpr data. The templates and the planner ask here.
+// The table of library functions that are nodes of trees, as constexpr data, for the templates and the planner.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,21 @@
 
 namespace ingot::detail {
 
-/// How an array lies along the axes that a library's function is about; along the batch's it may move in any way.
+/// The memory layout of an array along the axes of a library's function; along the batch's axes any strides are
+/// allowed.
 enum class library_layout : std::uint8_t {
     contiguous,  // in C order, without gaps
     matrix,      // two axes, one of stride 1, and the other's at least the first's extent
-    lattice,     // a stride is a multiple of that of the next axis, by its extent or more; few steps between batches
-    consumed,    // in C order, in memory of the call's own, which the function may write
+    lattice,     // a stride is a multiple of the next axis', by at least its extent; few steps between batches
+    consumed,    // in C order, in memory of the call, which the function may overwrite
 };
 
-/// What operands are converted to, where the result is of a dtype T.
+/// The dtype to which operands are converted, where the result has dtype T.
 enum class library_operand : std::uint8_t {
     same,          // T
-    own,           // nothing else
-    real_part,     // the numbers that the complex T has for its parts
-    complex_pair,  // the complex numbers whose parts are T
+    own,           // not converted
+    real_part,     // the real dtype of the complex T's parts
+    complex_pair,  // the complex dtype whose parts are T
 };
 constexpr dtype type_taken(library_operand takes, dtype result) {
     switch (takes) {
@@ -50,7 +51,7 @@ struct library_facts {
     std::uint32_t operations;
 
     constexpr int arity() const { return operands[1] == 0 ? 1 : 2; }
-    /// How many axes are set in such a mask.
+    /// The number of axes in a mask.
     static constexpr int count(std::uint32_t mask) {
         int n = 0;
         for (; mask != 0; mask &= mask - 1) ++n;

@@ -1,5 +1,5 @@
-// Nodes that a library's function computes (libraries.def): operands whose trailing axes are bound, all of them at
-// once, and a pick over the result's axes.
+// Nodes that a library's function computes (libraries.def): operands whose trailing axes are all bound at once, and a
+// pick over the result's axes.
 #pragma once
 
 #include <array>
@@ -60,7 +60,7 @@ private:
     int bound_;
 };
 
-/// The node of function F of these expressions, in T; `made`: the extent of the axis that the result alone has. Throws
+/// The node of function F over these expressions, in T; `made`: the extent of the axis that only the result has. Throws
 /// shape_error, and device_error where they are on two devices.
 template <library_function F, class T, class... E>
 auto call_library_making(const char* operation, index_t made, E&&... e) {

@@ -1,5 +1,5 @@
-// What every expression has as members: nodes, arrays and selections derive from expression_members of themselves.
-// Nothing here is instantiated for a type until it is used.
+// The members of every expression: nodes, arrays and selections derive from expression_members of themselves. Nothing
+// here is instantiated for a type until it is used.
 #pragma once
 
 #include <tuple>
@@ -17,8 +17,8 @@ namespace ingot::detail {
 /// Base of everything that operators and functions take as an array.
 struct expression_base {};
 
-/// What every expression has as members: arrays, selections, lazies, and what operators and functions return. Elements
-/// are not reached by `[]`, `begin` and `end`, and an expression is no condition: these do not compile.
+/// The members of every expression: of arrays, selections, lazies, and the results of operators and functions. `[]`,
+/// `begin`, `end` and a conversion to bool do not compile.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << m(0, 1) << ' ' << m(all, slice(1, none)).shape() << ' ' << (m * 2)(-1);
@@ -48,7 +48,7 @@ public:
         return n;
     }
 
-    /// Where the arrays in it are; the current device where there are none.
+    /// The device of the arrays in it; the current device where there are none.
     ///
     ///     with_device on_the_host(device::host());
     ///     std::cout << (array<int>{1, 2} + 1).device();
@@ -76,15 +76,15 @@ public:
     ///     // prints: 3 3 10 20 30
     auto to_host(const source_place& at = {}) const;
 
-    /// The values in C order as they are now, as a range of the host's: a snapshot that is copied only where it has to
-    /// be (host_range). Waits for them.
+    /// A snapshot of the values in C order, as a range of the host's. It is copied only where necessary (host_range).
+    /// Waits for them.
     ///
     ///     for (const double ten : (array<double>{1, 2, 3} * 10).values()) std::cout << ten << ", ";
     ///     // prints: 10, 20, 30, ...
     auto values(const source_place& at = {}) const;
 
-    /// x(i, all, slice(1, -1), newaxis, ellipsis): a view; of an array that may be written, a selection. Throws
-    /// index_error for an index outside its axis, and for more indices than axes.
+    /// x(i, all, slice(1, -1), newaxis, ellipsis): a view, or a selection where x may be written. Throws index_error
+    /// for an index outside its axis, and for more indices than axes.
     ///
     ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
     ///     m(all, 0) = 9;
@@ -105,13 +105,14 @@ public:
         return index_into(static_cast<E&&>(*this), indices...);
     }
 
-    /// x(i, all, j) with arrays of integers among the indices: the elements that they name, broadcast together, in the
-    /// place of their axes, or first where others stand between them, as NumPy has it. An index outside its axis is
-    /// thrown as index_error by whoever waits next; until then it reads any element and writes none, and what the other
-    /// indices name is read and written. x(mask), of a mask over the first axes: those that are true, an array, for
-    /// which it waits. Of an array that may be written, a selection that can be: of several values for one element one
-    /// wins. A mask beside other indices stands for the indices of its true elements; a bool beside others is a mask of
-    /// no axes. Throws shape_error where arrays do not broadcast or a mask has not the extents of its axes.
+    /// x(i, all, j) with arrays of integers among the indices selects the elements that they name. The arrays are
+    /// broadcast together. As in NumPy, their axes replace those they index, or come first where other indices stand
+    /// between them. The next wait throws index_error for an index outside its axis; until then it reads any element
+    /// and writes none, and the other indices read and write theirs. x(mask), a mask over the first axes, gives the
+    /// true elements as an array and waits for their number. Where x may be written, both are selections; of several
+    /// values for one element one wins. A mask beside other indices stands for the indices of its true elements; a bool
+    /// beside others is a mask of no axes. Throws shape_error where arrays do not broadcast or a mask does not have the
+    /// extents of its axes.
     ///
     ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
     ///     array<int> columns{2, 0};
@@ -137,7 +138,7 @@ public:
         return index_by_arrays(static_cast<E&&>(*this), std::forward<I>(indices)...);
     }
 
-    /// The same with the indices of a std::tuple or a std::array: x(ix_(i, j)), x(unravel_index(k, {2, 3})).
+    /// x(...) with the indices of a std::tuple or a std::array: x(ix_(i, j)), x(unravel_index(k, {2, 3})).
     ///
     ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
     ///     m(ix_(array<int>{1, 0}, array<int>{0, 2})) += 10;
@@ -168,7 +169,7 @@ public:
                           explicit operator bool() const)
     INGOT_REJECTED("an array is no number: e.item() reads one; unlike expressions have one type as lazy<T>(e)",
                    (class Number), std::is_arithmetic_v<Number>, operator Number() const)
-    // Functions are free functions.
+    // These functions are not members but free functions.
 #define INGOT_FREE_FUNCTION(name, call)                                            \
     INGOT_REJECTED("of an array it is a free function: " call, (class... A), true, \
                    ::ingot::detail::rejected name(const A&...) const)
@@ -191,7 +192,7 @@ public:
     INGOT_REJECTED("an array gives all its extents: x.shape()[0]", (class I), true,
                    ::ingot::detail::rejected shape(I) const)
 
-    /// The axes reversed: a view; of an array that may be written it is written too.
+    /// The axes reversed: a view. Writing it writes the array, where that may be written.
     ///
     ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
     ///     m.T()(0) = 7;
@@ -207,7 +208,7 @@ private:
     const E& self() const noexcept { return static_cast<const E&>(*this); }
 };
 
-/// The same for trees, to which nothing is assigned: exp(x) = exp(y) would else overwrite a temporary.
+/// expression_members for trees. Trees are not assignable: exp(x) = exp(y) would overwrite a temporary.
 template <class E>
 class node_members : public expression_members<E> {
 public:
@@ -216,7 +217,7 @@ public:
     node_members& operator=(const node_members&) = delete;
 };
 
-/// Whether nothing in a tree has a layout that a view could change: its leaves are scalars.
+/// Whether all leaves of a tree are scalars, so that a view changes no layout.
 template <class N>
 consteval bool has_scalars_alone() {
     for (const word w : N::program) switch (kind_of_word(w)) {
@@ -233,7 +234,7 @@ consteval bool has_scalars_alone() {
     return true;
 }
 
-/// A copy of e's node, seen through a view of its result.
+/// A copy of e's node under a view of its result.
 template <class E>
 auto node_seen(E&& e, const axis_view& view) {
     auto node = as_node(std::forward<E>(e));
@@ -245,7 +246,7 @@ auto node_seen(E&& e, const axis_view& view) {
     }
 }
 
-/// The same; where e can be written, a selection that can be.
+/// e under a view: a selection where e may be written, else node_seen.
 template <class E>
 auto seen(E&& e, const axis_view& view) {
     if constexpr (requires { std::forward<E>(e).as_selection(); }) {
@@ -257,7 +258,7 @@ auto seen(E&& e, const axis_view& view) {
     }
 }
 
-/// e through the view that `make(view, shape, arguments...)` gives.
+/// e under the view that `make(view, shape, arguments...)` gives.
 template <class E, class Make, class... A>
 auto viewed(E&& e, Make make, const A&... arguments) {
     shape_room room;

@@ -1,4 +1,4 @@
-// The memory pools as a user sees them, and memory that is not Ingot's.
+// The memory pools for users, and memory that is not Ingot's.
 #pragma once
 
 #include <atomic>
@@ -38,10 +38,11 @@ public:
     INGOT_API std::size_t total_bytes() const;
     /// Pieces of memory kept for reuse.
     INGOT_API std::size_t n_free_blocks() const;
-    /// Gives what is kept for reuse back to the device. Waits for work that still uses it.
+    /// Gives the memory kept for reuse back to the device. Waits for work that still uses it.
     INGOT_API void free_all_blocks();
 
-    /// Largest total_bytes allowed from now on; 0 for no limit. What would exceed it throws out_of_memory.
+    /// Largest total_bytes allowed from now on; 0 for no limit. An allocation that would exceed it throws
+    /// out_of_memory.
     ///
     ///     memory_pool pool = default_memory_pool();
     ///     pool.set_limit(std::size_t{1} << 33);
@@ -66,10 +67,11 @@ INGOT_API memory_pool default_memory_pool(device_id device);
 
 namespace detail {
 
-/// What an allocator calls. Counted by hand, for <memory> takes a third of the time in which a user's file compiles.
+/// The functions that an allocator calls. References are counted by hand, since <memory> takes a third of the compile
+/// time of a user's file.
 struct allocator_functions {
     std::atomic<std::uint32_t> references{1};
-    std::uint64_t number;  // that no other has or had
+    std::uint64_t number;  // unique in the process
 
     INGOT_API allocator_functions() noexcept;
     virtual ~allocator_functions() = default;
@@ -87,11 +89,11 @@ concept takes_memory =
 
 }  // namespace detail
 
-/// Two functions that put somebody's memory beneath Ingot's pool, which takes large pieces there and hands them out in
-/// stream order: `allocate(bytes, alignment, stream)` gives memory of the device that may be used on the native stream
-/// (null on a host), null or std::bad_alloc where there is none; `deallocate(data, bytes, alignment, stream)` takes it
-/// back when no stream uses it any more. They are called one at a time for a device, must not use Ingot, and
-/// `deallocate` must not throw. An allocator without functions is Ingot's own. Copies are the same allocator.
+/// Two functions that supply memory to Ingot's pool, which takes large pieces and hands them out in stream order.
+/// `allocate(bytes, alignment, stream)` returns device memory usable on the native stream (null on a host); where there
+/// is none it returns null or throws std::bad_alloc. `deallocate(data, bytes, alignment, stream)` takes it back when no
+/// stream uses it any more. Calls for one device never overlap; the functions must not use Ingot, and `deallocate` must
+/// not throw. An allocator without functions is Ingot's own. Copies are the same allocator.
 ///
 ///     std::size_t taken = 0;
 ///     const allocator counting(
@@ -113,7 +115,7 @@ concept takes_memory =
 ///     // prints: 1 0 0
 class allocator {
 public:
-    /// What `allocate` is asked for, as CUDA's own functions give it.
+    /// The alignment passed to `allocate`, which is that of CUDA's own functions.
     static constexpr std::size_t alignment = 256;
 
     constexpr allocator() noexcept = default;
@@ -157,17 +159,17 @@ private:
     detail::allocator_functions* functions_ = nullptr;
 };
 
-/// Takes the memory of a device's arrays from an allocator from now on, and returns the one before. What the pool keeps
-/// for reuse goes back to where it came from; so does, when its last array has gone, what is still in use. Waits for
-/// the device. Throws device_error where there is no such device.
+/// Takes the memory of a device's arrays from an allocator from now on, and returns the previous one. Memory that the
+/// pool keeps for reuse goes back to its source, as does memory in use after its last array. Waits for the device.
+/// Throws device_error where there is no such device.
 ///
 ///     const allocator before = set_allocator(device::host(), allocator());
 ///     std::cout << (set_allocator(device::host(), before) == allocator());
 ///     // prints: 1
 INGOT_API allocator set_allocator(device_id device, const allocator& source);
 
-/// Takes the memory of a device's arrays from an allocator until the guard ends; then the one before has its place
-/// again. Throws device_error where there is no such device.
+/// Takes the memory of a device's arrays from an allocator until the guard ends, which restores the previous one.
+/// Throws device_error where there is no such device.
 ///
 ///     const allocator plain([](std::size_t bytes, std::size_t alignment,
 ///                              void*) { return std::aligned_alloc(alignment, bytes); },
@@ -196,12 +198,12 @@ private:
 INGOT_API memory_pool default_pinned_memory_pool();
 
 namespace detail {
-/// A buffer over somebody's memory. Throws device_error where it is not the device's.
+/// A buffer over somebody else's memory. Throws device_error where it is not the device's.
 INGOT_API buffer_ref given_memory(void* data, std::size_t bytes, device_id device);
 }  // namespace detail
 
-/// Memory of somebody else's, to make an array over: always written in place, never freed by Ingot. That array is the
-/// handle that writes there; a copy of it is a value, in memory of its own.
+/// Somebody else's memory, to make an array over: always written in place, never freed by Ingot. That array writes the
+/// memory; a copy of it is a value, in memory of its own.
 ///
 ///     float mine[3] = {1, 2, 3};
 ///     array<float> over = asarray<float>(unowned_memory(mine, sizeof mine), {3});
@@ -209,12 +211,12 @@ INGOT_API buffer_ref given_memory(void* data, std::size_t bytes, device_id devic
 ///     std::cout << over << ' ' << mine[2];
 ///     // prints: [2. 4. 6.] 6
 ///
-/// Const memory is read alone: a write to the array throws read_only_error. An owner is anything that keeps the memory,
-/// a std::shared_ptr<void> say: it is held until the last array over the memory has gone and the streams that use it
-/// have passed. Throws device_error where the pointer is null or no memory of the device, or where the device's driver
-/// knows of fewer bytes there. Page-locked and managed memory is a GPU's too, and so is all of the host's where the GPU
-/// reaches pages that no driver gave (heterogeneous memory management, Grace): there the host reads what kernels wrote
-/// once it has waited for them.
+/// Const memory is read-only: a write to the array throws read_only_error. An owner is any object that keeps the
+/// memory, such as a std::shared_ptr<void>: it is held until the last array over the memory is gone and the streams
+/// that use it have passed. Throws device_error where the pointer is null or no memory of the device, or where the
+/// device's driver knows of fewer bytes there. A GPU also takes page-locked and managed memory, and all host memory
+/// where it reaches pages that no driver gave (heterogeneous memory management, Grace): there the host reads kernels'
+/// results after it has waited for them.
 ///
 ///     const auto kept = std::make_shared<std::vector<float>>(3, 7.0f);
 ///     array<float> shared = asarray<float>(unowned_memory(kept->data(), 12, device::host(), kept), {3});

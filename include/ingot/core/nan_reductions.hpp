@@ -1,4 +1,4 @@
-// Reductions that leave NaN out, in the language. Of dtypes without a NaN they are their plain namesakes.
+// Reductions that ignore NaN, as compositions. For dtypes without NaN they are their plain namesakes.
 #pragma once
 
 #include <limits>
@@ -10,7 +10,7 @@ namespace ingot::detail {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// e with another value in the place of NaN.
+/// e with `instead` in place of NaN.
 template <class E>
 auto without_nan(const E& e, double instead) {
     return where(isnan(e), instead, e);
@@ -29,12 +29,12 @@ decltype(auto) one_for_nan(E&& e) {
     else
         return std::forward<E>(e);
 }
-/// How many elements are no NaN, in e's dtype.
+/// The number of elements that are not NaN, in e's dtype.
 template <class E>
 auto count_without_nan(const reduction& how, const E& e) {
     return astype<typename node_of<E>::value_type>(count_nonzero_of(how, !isnan(e)));
 }
-/// NaN where every element is.
+/// The result, or NaN where every element is NaN.
 template <class E, class R>
 auto nan_where_all_are(const reduction& how, const E& e, R&& result) {
     return where(all_of(how, isnan(e)), std::numeric_limits<double>::quiet_NaN(), std::forward<R>(result));
@@ -62,7 +62,8 @@ auto nanmin_of(const reduction& how, const E& e) {
     else
         return min_of(how, e);
 }
-/// The place of an extreme; -1 where every element is NaN, for an expression cannot throw for what its elements are.
+/// The index of an extreme; -1 where every element is NaN, because an expression cannot throw for the values of its
+/// elements.
 template <class E>
 auto nanargmax_of(const reduction& how, const E& e) {
     if constexpr (may_be_nan<E>)
@@ -84,7 +85,7 @@ auto nanmean_of(const reduction& how, const E& e) {
     else
         return mean_of(how, e);
 }
-/// NaN where no more elements are left than `ddof` takes.
+/// The variance; NaN where at most `ddof` elements are left.
 template <class E>
 auto nanvar_of(const reduction& how, const E& e) {
     if constexpr (may_be_nan<E>) {

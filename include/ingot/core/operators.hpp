@@ -1,5 +1,5 @@
 // The operator table as constexpr data, and the rules that give a node its dtypes. The templates, the lowerer and the
-// tests all ask `resolve`, so that a node's dtype is decided in one place.
+// tests all call `resolve`, so that a node's dtype is decided in one place.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace ingot::detail {
 
-/// The elementwise operators, one enumerator a row of operators.def, and the casts, which have no body of their own.
+/// The elementwise operators, one enumerator for each row of operators.def, and the casts, which have no body of their
+/// own.
 enum class op : std::uint16_t {
 #define INGOT_OPERATOR(name, ...) name,
 #include <ingot/core/operators.def>
@@ -18,26 +19,26 @@ enum class op : std::uint16_t {
     bit_cast,
 };
 
-/// How the dtypes of a row's operands give the dtypes it computes in and its result's.
+/// How the dtypes of a row's operands give its computation and result dtypes.
 enum class rule : std::uint8_t {
     arithmetic,  // promoted, result the same
-    widened,     // the same with bool as i1, as NumPy has it for shifts, powers and integer division
+    widened,     // as arithmetic, with bool as i1, as in NumPy for shifts, powers and integer division
     division,    // promoted, integers to f8
     floating,    // promoted, bool and integers to a float that holds them
     comparison,  // promoted, result b1; i8 with u8 stays mixed and compares exactly
     logical,     // each operand's truth, result b1
-    predicate,   // a question about floats: operand as it is, result b1
+    predicate,   // a test of floats: operand not converted, result b1
     selection,   // first operand's truth, the others promoted
     doubled,     // promoted, all but f8 to f8, complex ones to c16
     special,     // computed in f8, result the float that holds the operands: one body for both, f4 to half an ulp
     scaling,     // first operand a float as in `floating`, second an integer, computed in as i8
-    counting,    // an integer as it is, bool as i1, result u1
+    counting,    // an integer not converted, bool as i1, result u1
     exponent,    // a float as in `floating`, result i4
-    part,        // of no function's name: a part of a complex function, over the parts of its arguments
-    words,       // of no function's name: over integers of 32 or 64 bits without a sign, promoted, result the same
+    part,        // not callable: a part of a complex function, over the parts of its arguments
+    words,       // not callable: over unsigned integers of 32 or 64 bits, promoted, result the same
 };
 
-/// What a row gives over complex dtypes.
+/// The result of a row over complex dtypes.
 enum class complex_result : std::uint8_t { none, same, real };
 struct complex_row {
     op of;
@@ -60,7 +61,7 @@ constexpr float complex_bound(op o) {
     return 0;
 }
 
-/// What is known of a row but its bodies' text, which user programs have no need to read (codegen/operator_bodies.hpp).
+/// The facts of a row without the text of its bodies, which user programs need not parse (codegen/operator_bodies.hpp).
 struct op_facts {
     std::string_view name;
     std::uint8_t arity;
@@ -85,7 +86,7 @@ struct op_facts {
 };
 constexpr bool is_body(const char* text) { return text[0] != 'n'; }  // not `none`
 
-// The lengths are given, for a compiler counts the letters of a constant more slowly than it reads them.
+// The lengths are given, since a compiler counts the letters of a constant more slowly than it reads them.
 inline constexpr op_facts op_table[] = {
 #define INGOT_OPERATOR(name, arity, r, cost, ulp, b, i, f)                                                \
     {{#name, sizeof(#name) - 1}, arity, rule::r, cost, float(ulp), is_body(#b), is_body(#i), is_body(#f), \
@@ -96,7 +97,7 @@ inline constexpr op_facts op_table[] = {
 };
 
 constexpr const op_facts& facts(op o) { return op_table[static_cast<std::size_t>(o)]; }
-/// Whether users can call it, by the row's name.
+/// Whether users can call the row by its name.
 constexpr bool has_function(op o) { return facts(o).rule != rule::part && facts(o).rule != rule::words; }
 inline constexpr std::size_t op_count = sizeof(op_table) / sizeof(op_table[0]);
 
@@ -123,7 +124,7 @@ struct signature {
     dtype result = dtype::b1;
 };
 
-/// An operand as promotion sees it: a dtype, or a weak scalar's kind with the dtype of its C++ type.
+/// An operand for promotion: a dtype, or a weak scalar's kind with the dtype of its C++ type.
 struct operand_type {
     dtype type;
     bool weak = false;
@@ -161,8 +162,9 @@ constexpr dtype promote_operands(const operand_type* operands, int first, int n)
     return result;
 }
 
-/// Of what becomes a float: integers of several dtypes meet in the float that holds each of them, i2 and u2 in f4,
-/// where they would meet as integers in i4, which needs f8. Small ones stay the 16-bit floats that they meet.
+/// Promotion of operands that become floats: integers of several dtypes promote to the float that holds each of them,
+/// so i2 and u2 to f4, although they promote to i4, which needs f8. Small ones stay the 16-bit floats to which they
+/// promote.
 constexpr dtype promote_floats(const operand_type* operands, int n) {
     if (const dtype common = promote_operands(operands, 0, n); is_half(common)) return common;
     std::array<operand_type, 3> floats{};
@@ -206,8 +208,8 @@ constexpr signature resolve(op o, const operand_type* operands) {
         case rule::comparison: {
             s.result = dtype::b1;
             if (n == 2 && kind_of(operands[0].type) == kind::integer && kind_of(operands[1].type) == kind::integer) {
-                // A weak integer meets an integer array as i8 or u8, so that values out of range compare exactly;
-                // the node narrows it to the array's dtype where it fits.
+                // A weak integer beside an integer array is i8 or u8, so that values out of range compare exactly; the
+                // node narrows it to the array's dtype where it fits.
                 const dtype a = operands[0].type, b = operands[1].type;
                 if ((a == dtype::u8 && is_signed(b)) || (b == dtype::u8 && is_signed(a))) {
                     s.computes[0] = is_signed(a) ? dtype::i8 : dtype::u8;
@@ -233,7 +235,7 @@ constexpr signature resolve(op o, const operand_type* operands) {
             break;
     }
     s.legal = row.has(body_kind);
-    // A number of 64 bits without a sign is no shift of an exponent, unless it is a literal, whose value is looked at.
+    // An unsigned 64-bit number cannot be an exponent's shift, unless it is a literal, whose value is checked.
     if (row.rule == rule::scaling &&
         (kind_of(operands[1].type) > kind::integer || (operands[1].type == dtype::u8 && !operands[1].weak)))
         s.legal = false;
@@ -243,7 +245,7 @@ constexpr signature resolve(op o, const operand_type* operands) {
         s.computes = {computed_in(common), computed_in(common)};
         s.result = common == dtype::f8 ? dtype::c16 : dtype::c8;
     }
-    // The next number is that of 16 bits.
+    // A 16-bit float's next number is not that of float32, in which it would be computed.
     if ((o == op::nextafter || o == op::spacing) && is_half(common)) s.legal = false;
     return s;
 }

@@ -1,4 +1,4 @@
-// pad: an expression with more elements before and behind along its axes. It is a `lazy` and fuses with the expression
+// pad adds elements before and behind along an expression's axes. The result is a `lazy` and fuses with the expression
 // around it.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace ingot {
 
-/// What pad puts around: a value; the element at the edge; the elements mirrored at the edge element, which is then not
-/// repeated, or behind it; those of the other end; numbers on the way from the edge to a value; the greatest or least
-/// element along the axis, the mean or the median; with `empty` nothing in particular, as it costs least.
+/// The values that pad adds: a constant; the edge element; elements mirrored at the edge element, which is not
+/// repeated, or behind it; those of the other end; a ramp from the edge to a value; the greatest or least element along
+/// the axis, the mean or the median; with `empty` unspecified values, which cost least.
 enum class pad_mode : std::uint8_t {
     constant,
     edge,
@@ -30,7 +30,7 @@ enum class pad_mode : std::uint8_t {
 
 namespace detail {
 
-/// How many elements before and behind.
+/// The numbers of elements to add before and behind.
 struct pad_width {
     index_t before, after;
     template <integer_argument A, integer_argument B>
@@ -54,14 +54,14 @@ private:
     std::vector<pad_width> widths_;
 };
 
-/// One axis after the other; `value` is a number of x's dtype.
+/// Pads one axis after the other; `value` is a number of x's dtype.
 INGOT_API tree_ref padded(const tree_ref& x, dtype, const pad_widths&, pad_mode, const tree_ref& value);
 
-/// e with elements before and behind along its axes, which are what the mode says: without one a value, 0 where none is
-/// given. The widths are a number for all ends, `{before, after}` for all axes, or such a pair for each axis; one axis
-/// is padded after the other. Of e's type: a `lazy`. Throws shape_error where there are not as many pairs as axes, one
-/// is negative, or an axis without elements is padded with some of them, dtype_error where complex numbers have no
-/// greatest, least or middle. Of an axis's median it is computed now.
+/// e with elements added before and behind along its axes, by the mode; without a mode they are `value`, by default 0.
+/// The widths are a number for all ends, `{before, after}` for all axes, or such a pair for each axis; one axis is
+/// padded after the other. The result is a `lazy` of e's type; the median mode evaluates now. Throws shape_error where
+/// there are not as many pairs as axes, one is negative, or an axis without elements is padded with some of them,
+/// dtype_error where complex numbers have no greatest, least or middle.
 ///
 ///     array<int> x{1, 2, 3};
 ///     std::cout << pad(x, 2) << ' ' << pad(x, {1, 2}, 9) << ' ' << pad(x, 2, pad_mode::reflect) << '\n';

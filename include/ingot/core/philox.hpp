@@ -1,5 +1,5 @@
-// The random numbers of a Philox leaf, as plain functions of (seed, call number, element): what the emitters print and
-// the interpreter calls must be this, bit for bit.
+// The random numbers of a Philox leaf, as plain functions of (seed, call number, element). Printed kernels and the
+// interpreter must compute these bit for bit.
 //
 //   block       Philox4x32 with 10 rounds turns a 128-bit counter and a 64-bit key into four 32-bit words w0..w3.
 //               key = (seed low, seed high); counter = (block low, block high, call low, call high), low 32 bits first.
@@ -23,7 +23,7 @@ namespace ingot::detail::philox {
 
 using block = std::array<std::uint32_t, 4>;
 
-/// What the halves of the key grow by from round to round.
+/// The increments of the key's halves from round to round.
 inline constexpr std::uint32_t low_step = 0x9E3779B9u, high_step = 0xBB67AE85u;
 
 constexpr block words(std::uint64_t seed, std::uint64_t call, std::uint64_t counter) {
@@ -41,7 +41,7 @@ constexpr block words(std::uint64_t seed, std::uint64_t call, std::uint64_t coun
     return w;
 }
 
-/// How many elements one block serves.
+/// The number of elements that one block serves.
 template <class T>
 inline constexpr std::uint64_t per_block = 16 / sizeof(T);
 
@@ -57,15 +57,15 @@ constexpr auto word_of(const block& w, std::uint64_t i) {
 constexpr float uniform(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
 constexpr double uniform(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 
-/// Uniform over (0, 1], what the logarithm of Box-Muller takes.
+/// Uniform over (0, 1], for the logarithm of Box-Muller.
 constexpr float uniform_above_zero(std::uint32_t word) { return static_cast<float>(word) * 0x1p-32f + 0x1p-33f; }
 constexpr double uniform_above_zero(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53 + 0x1p-54; }
 
-/// How many elements the lower halves of integers' words are from the upper ones, and how many blocks.
+/// The distance of the lower halves of integers' words from the upper ones, in elements and in blocks.
 inline constexpr std::uint64_t lower_half = std::uint64_t{1} << 62, lower_half_block = lower_half / 4;
 
 constexpr std::uint64_t scaled(std::uint32_t word, std::uint32_t last) { return std::uint64_t{word} * last + word; }
-/// Whether the lower half of the word, which adds up to `last`, may carry into what the upper half gives.
+/// Whether the lower half of the word, which adds at most `last`, may carry into the result of the upper half.
 constexpr bool may_carry(std::uint32_t upper, std::uint32_t last) {
     return static_cast<std::uint32_t>(scaled(upper, last)) > ~last;
 }
@@ -76,7 +76,7 @@ constexpr std::uint32_t integer(std::uint32_t upper, std::uint32_t lower, std::u
 template <class T>
 inline constexpr T two_pi = static_cast<T>(6.28318530717958647692);
 
-// The known answers that Random123 publishes for philox4x32-10.
+// Known answers of philox4x32-10, published by Random123.
 static_assert(words(0, 0, 0) == block{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u});
 static_assert(words(~0ull, ~0ull, ~0ull) == block{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu});
 static_assert(words(0x299f31d0a4093822ull, 0x0370734413198a2eull, 0x85a308d3243f6a88ull) ==

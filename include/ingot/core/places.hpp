@@ -1,6 +1,6 @@
-// What is read at places along axes: the nearest element there is, or what mirrors at the ends show, or elements in
-// cycles. A place is affine in the result's axes, so a view of what is read there is the same node at other places, and
-// a map over it is one kernel.
+// Reads at places along axes: beyond the ends the nearest element or a mirrored one, or elements in cycles. A place is
+// affine in the result's axes, so a view of such a read is the same node at other places, and a map over it is one
+// kernel.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace ingot::detail {
 
-/// Along the axis `extent` elements: element i is e's element i + `by`, or what stands for it beyond the ends.
+/// `extent` elements along the axis: element i is e's element i + `by`, or its substitute beyond the ends.
 template <place_rule Rule, class E>
 auto beyond_ends(const char* operation, const E& e, int axis, index_t by, index_t extent) {
     using node = node_of<E>;
@@ -25,21 +25,22 @@ auto beyond_ends(const char* operation, const E& e, int axis, index_t by, index_
     operand.apply(view, 0);
     return binder<code, node, pick>(std::move(operand), 1, pick(std::move(place)));
 }
-/// As many elements as e has.
+/// beyond_ends with e's extent.
 template <class E>
 auto nearest(const char* operation, const E& e, int axis, index_t by) {
     return beyond_ends<place_rule::nearest>(operation, e, axis, by, e.shape()[axis]);
 }
 
-/// How one axis of n elements is read: element i of `extent` is element (first + i) / repeats mod n. 0 <= first.
+/// A read of one axis of n elements in cycles: element i of `extent` is element (first + i) / repeats mod n. 0 <=
+/// first.
 struct cycle {
     int axis;
     index_t first;
     index_t extent;
     index_t repeats = 1;
 };
-/// The result's axes first, then for each cycle its rounds, e's axis, and the repeats. Returns the place and how many
-/// axes it binds.
+/// The view for reads in cycles: the result's axes, then for each cycle its rounds, e's axis, and the repeats. Returns
+/// the place and how many axes it binds.
 struct cycle_place {
     layout place;
     int bound;
@@ -59,13 +60,13 @@ auto cycled(const char* operation, E&& e, std::span<const cycle> cycles) {
                                                                          pick(std::move(at.place)));
 }
 
-/// Numbers that are affine in the indices: `where` says how. They take no memory. A template names its parameter, so
-/// that what it makes of them is instantiated with it.
+/// Numbers that are affine in the indices, by the layout `where`. They take no memory. A template passes its own
+/// parameter, so that the code is instantiated with it.
 template <class...>
 auto positions(layout where) {
     return random_leaf<index_t, generator_kind::position>({0, 0}, std::move(where), no_device);
 }
-/// The index along an axis, where axes follow behind it; elsewhere of extent 1. Named as above.
+/// The index along an axis with `behind` axes of extent 1 behind it. The template parameter is as above.
 template <class...>
 auto position_along(index_t extent, int behind) {
     layout counter(1 + behind);

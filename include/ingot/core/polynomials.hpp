@@ -1,4 +1,4 @@
-// Polynomials by their coefficients, that of the highest power first: their values, their roots, and those that fit.
+// Polynomials by their coefficients, the highest power first: values, roots and least-squares fits.
 #pragma once
 
 #include <complex>
@@ -13,7 +13,7 @@
 
 namespace ingot {
 
-/// How `polyfit` weighs points.
+/// The options of `polyfit`.
 struct polyfit_options {
     /// A factor for each difference, applied before it is squared.
     std::optional<lazy<double>> w = {};
@@ -21,11 +21,12 @@ struct polyfit_options {
 
 namespace detail {
 
-/// How many coefficients there are. Throws shape_error unless they are a vector.
+/// The number of coefficients. Throws shape_error unless they are a vector.
 INGOT_API index_t coefficient_count(const char* operation, extents_ref shape);
 
-/// A polynomial's values, p[0] x^n + ... + p[n], by Horner's rule, one expression: of x's shape, in the type that both
-/// promote to, a number having only its kind. Throws shape_error where the coefficients are no vector.
+/// A polynomial's values, p[0] x^n + ... + p[n], by Horner's rule, as one expression. The result has x's shape and the
+/// type to which both promote, where a number has only its kind. Throws shape_error where the coefficients are no
+/// vector.
 ///
 ///     std::cout << polyval(array<int>{3, 0, 1}, array<int>{1, 2, 5}) << ' ' << polyval(array<double>{1, 2}, 3);
 ///     // prints: [ 4 13 76] 5.0
@@ -52,9 +53,9 @@ INGOT_API array<double> fitted_polynomial(const lazy<double>& x, const lazy<doub
                                           const polyfit_options&);
 INGOT_API array<std::complex<double>> polynomial_roots(const lazy<std::complex<double>>& p);
 
-/// The polynomial of that degree whose values at x are nearest to y, by the sum of squares: its coefficients, float64;
-/// of a y with columns a column for each. Throws shape_error where x is no vector with elements or y is not as long,
-/// dtype_error where the degree is negative.
+/// The polynomial of that degree with the least sum of squared differences from y at x: its coefficients, float64;
+/// columns of y give a column each. Throws shape_error where x is no vector with elements or y does not have its
+/// length, dtype_error where the degree is negative.
 ///
 ///     array<double> x{0, 1, 2, 3};
 ///     std::cout << round(polyfit(x, x * x + 2 * x + 3, 2), 6);
@@ -65,8 +66,8 @@ array<deferred<double, X, Y>> polyfit(const X& x, const Y& y, index_t degree, co
     return fitted_polynomial(lazy<double>(astype<double>(x)), lazy<double>(astype<double>(y)), degree, options);
 }
 
-/// The roots of a polynomial, as often as they are: the eigenvalues of its companion matrix, complex128. Waits for the
-/// coefficients. Throws shape_error where they are no vector.
+/// The roots of a polynomial, repeated by their multiplicity: the eigenvalues of its companion matrix, complex128.
+/// Waits for the coefficients. Throws shape_error where they are no vector.
 ///
 ///     std::cout << round(sort(real(roots(array<double>{1, -3, 2}))), 6);
 ///     // prints: [1. 2.]

@@ -1,6 +1,6 @@
-// std::cout << e prints what NumPy prints: numbers aligned, 8 digits at most, large arrays summarised; print_options
-// change that, under NumPy's names. std::format("{}", e) gives the same text where the standard library has <format>,
-// and "{:.3}" has 3 digits at most.
+// std::cout << e prints as NumPy does: numbers aligned, 8 digits at most, large arrays summarised. print_options change
+// that, under NumPy's names. std::format("{}", e) gives the same text where the standard library has <format>, and
+// "{:.3}" has 3 digits at most.
 #pragma once
 
 #include <iosfwd>
@@ -17,7 +17,7 @@ struct print_settings {
     index_t precision = 8, threshold = 1000, edgeitems = 3, linewidth = 75;
     bool suppress = false;
 };
-/// The calling thread's.
+/// The calling thread's settings.
 INGOT_API print_settings current_printing() noexcept;
 
 /// Prints elements of a dtype; only those that are shown are read.
@@ -26,8 +26,8 @@ INGOT_API void print(std::ostream& out, const integer_list& list);
 INGOT_API std::string text_of(const buffer_ref& memory, const layout& where, dtype type);
 INGOT_API std::string repr_of(const buffer_ref& memory, const layout& where, dtype type);
 
-/// Prints the values of an expression as NumPy does: aligned, 8 digits at most, large arrays summarised; of these only
-/// what is shown comes to the host. Waits for them. A shape prints as a tuple.
+/// Prints the values of an expression as NumPy does: aligned, 8 digits at most, large arrays summarised, of which only
+/// the shown elements are copied to the host. Waits for them. A shape prints as a tuple.
 ///
 ///     std::cout << array<double>{1, 2.5} << ' ' << arange(2000) << ' ' << zeros({2, 3}).shape();
 ///     // prints: [1.  2.5] [   0    1    2 ... 1997 1998 1999] (2, 3)
@@ -42,7 +42,7 @@ inline std::ostream& operator<<(std::ostream& out, const integer_list& list) {
     return out;
 }
 
-/// NumPy's repr: the values with commas, and the dtype where the values do not tell it. Waits for the values that are
+/// NumPy's repr: the values with commas, and the dtype where the values do not imply it. Waits for the values that are
 /// shown.
 ///
 ///     std::cout << repr(array<float>{1, 2.5}) << '\n' << repr(zeros({2, 2})) << '\n' << repr(array<int>{});
@@ -60,17 +60,17 @@ std::string repr(const E& e) {
 
 using detail::repr;
 
-/// How arrays print; what is not named is as it is. Numbers of an array without axes print all their digits.
+/// Print settings; members that are not named keep their current values. Arrays without axes print all digits.
 struct print_options {
     index_t precision = detail::current_printing().precision;  ///< digits behind the point, at most
     index_t threshold = detail::current_printing().threshold;  ///< elements above which the middle is left out
-    index_t edgeitems = detail::current_printing().edgeitems;  ///< what then is shown at each end of an axis
+    index_t edgeitems = detail::current_printing().edgeitems;  ///< elements then shown at each end of an axis
     index_t linewidth = detail::current_printing().linewidth;  ///< characters of a line
-    bool suppress = detail::current_printing().suppress;       ///< no exponents for what is small
+    bool suppress = detail::current_printing().suppress;       ///< no exponents for small numbers
 };
 
-/// Sets the calling thread's options until the guard ends. Throws dtype_error where one is negative, and where nothing
-/// is to be shown at the ends.
+/// Sets the calling thread's options until the guard ends. Throws dtype_error where one is negative, or where no
+/// element would be shown at the ends.
 ///
 ///     const array<double> x{1e-10, 0.12345678, 2};
 ///     std::cout << x << '\n';

@@ -1,17 +1,17 @@
-// The vocabulary of trees: a tree is a postfix program of 32-bit words, made constexpr from its C++ type (or at run
-// time from a lazy), plus one operand for each leaf in program order and one attribute word for each binder.
+// The encoding of trees: a tree is a postfix program of 32-bit words, made constexpr from its C++ type (or at run time
+// from a lazy), plus one operand for each leaf in program order and one attribute word for each binder.
 //
 // Every node that is not elementwise is a *binder*: it binds the trailing axes of its operand, and the operand's
 // remaining leading axes are the result's axes:
 //   reduce   folds over the bound axes:             result[j...] = fold of operand[j..., k...] over k
 //   scan     folds up to a place on the bound axis: result[j...] = left fold of operand[j..., 0..=p], p = pick(j...)
 //   gather   reads at a computed place:             result[j...] = operand[j..., index[j...]]
-//   unravel  reads at the digits of a place (reshape): result[j...] = operand[j..., digits of pick(j...)], or, of one
-//            axis, at what stands for a place that may lie beyond its ends
-//   library  reads what a library's function makes of its operands, which all have the bound axes (libraries.def), at
+//   unravel  reads at the digits of a place (reshape): result[j...] = operand[j..., digits of pick(j...)], or, along
+//            one axis, at the substitute of a place beyond its ends (place_rule)
+//   library  reads the result of a library's function, whose operands all have the bound axes (libraries.def), at
 //            the place pick(j...) of the C order of its own axes
 // `pick` is a layout over the result's axes, held as an operand of its own. So a view of any node is the same affine
-// composition on every layout beneath it, and no node keeps a view on its edge that another node would not understand.
+// composition on every layout beneath it, and no node stores a view that other nodes would have to understand.
 #pragma once
 
 #include <cstdint>
@@ -22,49 +22,50 @@
 
 namespace ingot::detail {
 
-/// What a program word stands for; operands it consumes from the operand list are named in brackets.
+/// The kinds of program words; brackets name the operands that a word consumes from the operand list.
 enum class word_kind : std::uint8_t {
     leaf,       // array elements [array]
     scalar,     // one value [scalar]; its dtype is in the operand; code 1: a whole array for a user's text [raw]
     generator,  // random numbers [generator]; op is the generator
     map,        // elementwise; op is a row of the operator table; takes arity values
-    reduce,     // op is a fold; takes one value, and a user's its text; one attribute word: the number of bound axes
+    reduce,     // op is a fold; takes one value, a user's fold also its text; one attribute word: the number of bound
+                // axes
     scan,       // op is a fold [pick]; takes one value
     gather,     // takes two values: source, index; op is the index mode
     unravel,    // op is a place_rule [pick]; takes one value; one attribute word: the number of bound axes, 0 where the
                 // axes merged
-    reference,  // the value of an earlier word again; its number is the payload (lazy programs only)
+    reference,  // repeats the value of an earlier word, whose number is the payload (lazy programs only)
     lazy,       // a run-time tree [lazy], spliced before the key is made
     text,       // a kernel that a user wrote [text], with the dtypes of its placeholders
-    user,       // a function of such a kernel, elementwise; takes values and last the text; code: how many | which << 8
+    user,       // a function of such a kernel, elementwise; takes values, then the text; code: arity | function << 8
     library,    // op is a library_function [pick]; takes its operands; one attribute word: the number of bound axes
-    scatter,  // takes two values, of an output alone: what is written, and where: how many elements behind the output's
-              // first, nowhere if that is negative; op is a scatter_rule
+    scatter,  // outputs only; takes two values: the value to write, and its distance in elements from the output's
+              // first (negative: nothing is written); op is a scatter_rule
 };
 
-/// Folds of reductions and scans. `user` is a user's, from a text. The last two are in no program: the planner makes
-/// them of sums (codegen/graph/online_reductions.hpp).
+/// Folds of reductions and scans. `user` is a fold from a user's text. The last two are in no program: the planner
+/// makes them from sums (codegen/graph/online_reductions.hpp).
 // clang-format off
 enum class fold : std::uint16_t {
     sum, prod, min, max, argmin, argmax, all, any, count_nonzero, logaddexp, user, squares, exponentials
 };
 // clang-format on
-/// The functions of a user's reduction; of an elementwise kernel each output has one.
+/// The functions of a user's reduction; an elementwise kernel has one for each output.
 enum class user_part : std::uint8_t { map, post };
-/// Values that a node takes at most.
+/// The most values that a node takes.
 inline constexpr int most_arguments = 11;
-/// Kinds of random leaves; of `position` element i is i, of `bits` the generator's own words, of `integers` 0 to the
+/// Kinds of random leaves. `position`: element i is i. `bits`: the generator's own words. `integers`: 0 to the
 /// operand's last.
 enum class generator_kind : std::uint16_t { uniform, normal, position, bits, integers };
-/// What an unravel reads at: the digits of its place, or on one axis the element that is nearest to it, or that which
-/// mirrors show there, at the elements at the ends or behind these.
+/// Where an unravel reads. `digits`: at the digits of its place. Along one axis, a place beyond the ends is replaced:
+/// `nearest` by the nearest element, `reflect` by its mirror image at the end element, `symmetric` by that behind it.
 enum class place_rule : std::uint16_t { digits, nearest, reflect, symmetric };
 
-/// What an index outside its axis does: is an error, counts modulo the extent, or means the nearest end. `unchecked`
-/// promises that there is none.
+/// The treatment of an index outside its axis: `check` is an error, `wrap` counts modulo the extent, `clip` takes the
+/// nearest end, `unchecked` promises that there is none.
 enum class index_mode : std::uint8_t { check, wrap, clip, unchecked };  // index_use has them in this order
 
-/// What a scattered value does with what is in its place. Of `set` one of several to one place wins.
+/// The effect of a scattered value on the element at its position. With `set`, one of several values wins.
 enum class scatter_rule : std::uint16_t { set, add, max, min };
 
 /// word = kind (4 bits) | dtype of the value (8 bits) | code: op, fold, generator or reference (20 bits).
@@ -73,7 +74,7 @@ using word = std::uint32_t;
 constexpr word make_word(word_kind k, dtype t, std::uint32_t code = 0) {
     return static_cast<word>(k) | static_cast<word>(t) << 4 | code << 12;
 }
-/// Codes are below this.
+/// Codes are below this number.
 inline constexpr std::uint32_t most_codes = std::uint32_t{1} << 20;
 constexpr word_kind kind_of_word(word w) { return static_cast<word_kind>(w & 15u); }
 constexpr dtype dtype_of_word(word w) { return static_cast<dtype>(w >> 4 & 0xffu); }
@@ -84,9 +85,10 @@ constexpr bool is_binder(word_kind k) {
     return k == word_kind::reduce || k == word_kind::scan || k == word_kind::gather || k == word_kind::unravel ||
            k == word_kind::library;
 }
-/// Whether a binder of this kind binds axes of its value `i`: of a gather the source alone, of a library all.
+/// Whether a binder of this kind binds axes of its value `i`: a gather binds those of the source alone, a library of
+/// all.
 constexpr bool binds_value(word_kind k, int i) { return is_binder(k) && (i == 0 || k == word_kind::library); }
-/// How many values a word takes from the stack.
+/// The number of values that a word takes from the stack.
 constexpr int arity_of_word(word w) {
     switch (kind_of_word(w)) {
         case word_kind::map:
@@ -107,7 +109,7 @@ constexpr int arity_of_word(word w) {
             return 0;
     }
 }
-/// How many operands a word takes from the operand list.
+/// The number of operands that a word takes from the operand list.
 constexpr int operands_of_word(word w) {
     switch (kind_of_word(w)) {
         case word_kind::leaf:

@@ -1,6 +1,6 @@
-// Random numbers as leaves of a tree. A call takes a seed and a call number when it is written; element i is then a
-// function of these and of i in the leaf as it was written (philox.hpp), however the tree is viewed, cut or launched,
-// and however often it is evaluated.
+// Random numbers as leaves of a tree. A call draws a seed and a call number at once; element i is a function of these
+// and of i in the unviewed leaf (philox.hpp), however the tree is viewed, cut or launched, and however often it is
+// evaluated.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@
 namespace ingot {
 namespace detail {
 
-/// What a call's numbers depend on.
+/// Everything that a call's numbers depend on.
 struct random_call {
     std::uint64_t seed;
     std::uint64_t number;
-    std::uint32_t last = 0;  // of integers: the largest
+    std::uint32_t last = 0;  // integers only: the largest
 };
 
 template <class T, generator_kind K>
@@ -58,14 +58,14 @@ private:
     device_id device_;
 };
 
-/// A seed that depends on another, a number and its place, by Philox.
+/// A seed that Philox makes from another seed, a number and a position.
 INGOT_API std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number, std::uint64_t place) noexcept;
 
-/// Integers that are a seed together: a range of the host, or an expression, for which it waits.
+/// Integers that form a seed together: a range of the host, or an expression, for which it waits.
 template <class R>
 concept seed_words =
     (values_of_host<R> && std::integral<value_of<R>>) || (array_expression<R> && std::integral<typename R::value_type>);
-/// The seed that several words make together; one word is the seed itself.
+/// The seed formed by several words; one word is the seed itself.
 template <seed_words R>
 std::uint64_t seed_of(const R& words) {
     if constexpr (array_expression<R>) {
@@ -81,7 +81,7 @@ std::uint64_t seed_of(const R& words) {
     }
 }
 
-/// float's numbers, rounded.
+/// float32 numbers, rounded to T.
 template <half_float T, class E>
 auto as_half(E&& numbers) {
     return make_node<op::astype, dtype_of<T>>("astype", std::forward<E>(numbers));
@@ -91,17 +91,17 @@ auto as_half(E&& numbers) {
 
 namespace random {
 
-/// What random numbers are of: the floating types.
+/// Element types of random numbers: the floating types.
 template <class T>
 concept floating_element = element_type<T> && (std::floating_point<T> || detail::half_float<T>);
 
-/// A generator's own words: of 32 or 64 bits.
+/// Types of a generator's own words: 32 or 64 bits.
 template <class T>
 concept word_element =
     element_type<T> && std::unsigned_integral<T> && !std::same_as<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-/// A stream of calls: the same seed and the same calls give the same numbers. May be called by several threads. The
-/// numbers are leaves of an expression: they take no memory, and element i depends on the seed, the call and i alone.
+/// A stream of calls: the same seed and the same calls give the same numbers. Several threads may call it. The numbers
+/// are leaves of an expression: they take no memory, and element i depends on the seed, the call and i alone.
 ///
 ///     random::generator g(42);
 ///     array<float> first = g.uniform<float>({3});
@@ -111,7 +111,7 @@ concept word_element =
 ///     // prints: [0.61295986 0.4685865  0.0732317 ] [0.61295986 0.4685865  0.0732317 ]
 ///     //         [-0.486  -1.9756] (2, 3)
 class generator {
-    // Before its users, whose results are deduced.
+    // Defined before its callers, whose result types are deduced.
     template <class T, detail::generator_kind K>
     auto make(const char* operation, const shape_like& shape) {
         detail::check_extents(operation, shape.values());
@@ -122,8 +122,7 @@ class generator {
 
 public:
     explicit generator(std::uint64_t seed) noexcept : seed_(seed) {}
-    /// A generator seeded by several integers together, a range of the host or an array; one integer is the seed
-    /// itself.
+    /// A generator seeded by several integers: a range of the host or an array. A single integer is the seed itself.
     ///
     ///     random::generator g(std::vector<int>{2026, 11}), same(array<int>{2026, 11}), other(2026);
     ///     const shape_like three{3};
@@ -132,24 +131,25 @@ public:
     ///     // prints: TrueFalse
     template <detail::seed_words R>
     explicit generator(const R& words) : seed_(detail::seed_of(words)) {}
-    /// Goes on with the other's calls; the other is not to be used any more.
+    /// Continues the other's calls; the other must not be used any more.
     generator(generator&& other) noexcept
         : seed_(other.seed_.load(std::memory_order_relaxed)), calls_(other.calls_.load(std::memory_order_relaxed)) {}
     generator(const generator&) = delete;
     generator& operator=(const generator&) = delete;
 
-    /// Begins anew with another seed.
+    /// Restarts with another seed.
     void seed(std::uint64_t value) noexcept {
         seed_.store(value, std::memory_order_relaxed);
         calls_.store(0, std::memory_order_relaxed);
     }
-    /// Begins anew with several integers, as the constructor takes them.
+    /// Restarts with several integers, as the constructor takes them.
     template <detail::seed_words R>
     void seed(const R& words) {
         seed(detail::seed_of(words));
     }
-    /// So many generators, one for a thread or a task each, whose numbers have nothing to do with this one's or each
-    /// other's; the next split gives others. As NumPy's `spawn`: the same seed and the same calls before give the same.
+    /// n generators, for instance one for each thread or task, whose numbers are independent of this one's and of each
+    /// other's; the next split gives others. As with NumPy's `spawn`, the same seed and the same calls before give the
+    /// same generators.
     ///
     ///     random::generator g(7);
     ///     std::vector<random::generator> parts = g.split(2);
@@ -165,8 +165,8 @@ public:
         for (std::size_t i = 0; i < n; ++i) all.push_back(generator(detail::mixed_seed(parent, i, 0)));
         return all;
     }
-    /// Uniform numbers, 0 <= u < 1, and of float16 and bfloat16 <= 1: they are float's numbers, rounded. Of this shape;
-    /// on the current device. Throws shape_error where an extent is negative.
+    /// Uniform numbers, 0 <= u < 1, of this shape on the current device. float16 and bfloat16 are rounded from float32,
+    /// so u <= 1. Throws shape_error where an extent is negative.
     template <floating_element T>
     auto uniform(const shape_like& shape) {
         if constexpr (detail::half_float<T>)
@@ -184,8 +184,8 @@ public:
             return make<T, detail::generator_kind::normal>("normal", shape);
     }
 
-    /// The generator's words, all of whose bits are random: uint32 or uint64, the same ones on every target. Of this
-    /// shape; on the current device. Throws shape_error where an extent is negative.
+    /// The generator's words, all of whose bits are random: uint32 or uint64, the same on every target; of this shape
+    /// on the current device. Throws shape_error where an extent is negative.
     template <word_element T>
     auto bits(const shape_like& shape) {
         return make<T, detail::generator_kind::bits>("bits", shape);
@@ -196,7 +196,7 @@ private:
     std::atomic<std::uint64_t> calls_{0};
 };
 
-/// The generator of the functions below, seeded from the system until somebody seeds it.
+/// The generator of the functions below. It is seeded from the system until a program seeds it.
 ///
 ///     random::default_generator().seed(1);
 ///     const float u = random::uniform<float>({}).item();
@@ -204,7 +204,7 @@ private:
 ///     // prints: 1
 INGOT_API generator& default_generator();
 
-/// Seeds the default generator, which makes what follows repeatable.
+/// Seeds the default generator, which makes later numbers repeatable.
 ///
 ///     random::seed(1);
 ///     array<double> a = random::normal<double>({100});
@@ -217,15 +217,15 @@ void seed(const R& words) {
     default_generator().seed(words);
 }
 
-/// So many generators whose numbers have nothing to do with the default one's or each other's: see `generator`.
+/// n generators whose numbers are independent of the default one's and of each other's: see `generator`.
 ///
 ///     random::seed(1);
 ///     std::cout << random::split(3).size();
 ///     // prints: 3
 INGOT_API std::vector<generator> split(std::size_t n);
 
-/// Uniform numbers, 0 <= u < 1, of this shape, from the default generator; an expression, on the current device. Of
-/// float16 and bfloat16 <= 1, which is float's, rounded. Throws shape_error where an extent is negative.
+/// Uniform numbers, 0 <= u < 1, of this shape, from the default generator; an expression on the current device. float16
+/// and bfloat16 are rounded from float32, so u <= 1. Throws shape_error where an extent is negative.
 ///
 ///     array<float> u = random::uniform<float>({1000});
 ///     std::cout << all(u >= 0 && u < 1) << ' ' << (abs(mean(u) - 0.5) < 0.1);
@@ -252,8 +252,8 @@ INGOT_REJECTED_ALWAYS("the type is named: random::normal<float>({3, 4})",
                       ::ingot::detail::rejected normal(const shape_like&))
 
 /// Words of 32 or 64 random bits, uint32 or uint64, of this shape, from the default generator; an expression, on the
-/// current device. Four words of 32 bits, or two of 64, are one Philox4x32-10 of (seed, call, number), as Random123 has
-/// it, so they are the same ones on every target. Throws shape_error where an extent is negative.
+/// current device. Four words of 32 bits, or two of 64, are one Philox4x32-10 of (seed, call, number), as in Random123,
+/// so they are the same on every target. Throws shape_error where an extent is negative.
 ///
 ///     random::seed(0);
 ///     std::cout << random::bits<std::uint32_t>({4});

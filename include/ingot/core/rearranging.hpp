@@ -1,5 +1,5 @@
-// Elements again, elsewhere, more or fewer: tile, repeat and roll, which read elements in cycles and are expressions
-// that fuse as views do; insert and delete_elements, joins of slices, or of many one gather; trim_zeros.
+// Rearranged, repeated and removed elements. tile, repeat and roll read elements in cycles and are expressions that
+// fuse as views do; insert and delete_elements are joins of slices, or one gather where there are many; trim_zeros.
 #pragma once
 
 #include <initializer_list>
@@ -18,15 +18,15 @@ struct cycle_room {
     std::size_t count = 0;
     std::span<const cycle> values() const { return {cycles, count}; }
 };
-/// `shape` has an extent for each of the numbers. Throws shape_error.
+/// `shape` has an extent for each repeat count. Throws shape_error.
 INGOT_API void find_tiles(cycle_room&, extents_ref shape, const integer_list& repeats);
-/// Null: the only axis. Throws shape_error.
+/// `along` null: the only axis. Throws shape_error.
 INGOT_API void find_rolls(cycle_room&, extents_ref shape, const integer_list& by, const axes* along);
-/// Throws shape_error where the number is negative.
+/// Throws shape_error where the count is negative.
 INGOT_API void check_repeats(index_t repeats);
 
-/// e so often one behind the other, along each axis its own number of times, in front axes of extent 1 where one has
-/// more than the other; to be read. Throws shape_error where a number is negative.
+/// Repeats e along each axis by its own count; the shorter of shape and counts is extended in front by ones. The result
+/// is read-only. Throws shape_error where a count is negative.
 ///
 ///     std::cout << tile(array<int>{1, 2, 3}, 2) << '\n' << tile(array<int>{{1, 2}, {3, 4}}, {2, 2});
 ///     // prints: [1 2 3 1 2 3]
@@ -43,9 +43,9 @@ auto tile(E&& e, const integer_list& repeats) {
     return cycled("tile", std::move(seen), room.values());
 }
 
-/// Elements moved on along all axes given, by the number given for all or for each, those that leave one end entering
-/// at the other; without axes in C order. To be read. Throws shape_error where e does not have such an axis, or there
-/// are as many numbers neither as axes nor as one.
+/// Rolls elements along all axes given, by one number for all or one for each; elements that leave one end enter at the
+/// other. Without axes elements roll in C order. The result is read-only. Throws shape_error where e does not have such
+/// an axis, or there are neither one number nor as many as axes.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << roll(m, 1) << '\n' << roll(m, -1, 1) << '\n' << roll(m, {1, 2}, {0, 1});
@@ -88,28 +88,28 @@ struct host_integers {
 };
 /// The indices of a slice.
 INGOT_API std::vector<index_t> indices_of_slice(const slice&, index_t extent);
-/// Counted from the start. `beyond`: how far behind the last element one may lie. Throws index_error.
+/// Counts indices from the start. `beyond`: how far behind the last element an index may lie. Throws index_error.
 INGOT_API std::vector<index_t> counted_from_start(const char* operation, const std::vector<index_t>& indices,
                                                   extents_ref shape, int axis, index_t beyond);
-/// In order, those that are equal as they were; as numbers of places in the list.
+/// The positions in the list in ascending order of their indices; the sort is stable.
 INGOT_API std::vector<std::size_t> order_of(const std::vector<index_t>& indices);
 struct run {
     index_t start, end;
 };
-/// What a list leaves of an axis; one that is empty where it leaves nothing.
+/// The runs that remain when these indices are removed from an axis; an empty one where nothing remains.
 INGOT_API std::vector<run> runs_without(const std::vector<index_t>& indices, index_t extent);
 INGOT_API std::vector<index_t> indices_of_runs(const std::vector<run>& runs);
 /// Indices from the host, on a device.
 INGOT_API array<index_t> listed_on(device_id, const std::vector<index_t>& indices);
-/// For each element of a repetition the index of the one that it repeats. Throws shape_error unless there is a count
-/// for each element, or one for all, and none is negative; of counts in an array only once it has waited for their sum.
+/// For each element of a repetition the index of its source. Throws shape_error unless there is a count for each
+/// element, or one for all, and none is negative; counts in an array are checked only after their sum was waited for.
 INGOT_API lazy<index_t> repeated_indices(device_id, const std::vector<index_t>& counts, index_t extent);
 INGOT_API lazy<index_t> repeated_indices(const array<index_t>& counts, index_t extent);
-/// For each element along the axis of an insertion the index of the element of x that stands there, or -1 - k for value
-/// k. `before`: the index that value k stands before.
+/// For each element along the axis of an insertion the index of its source in x, or -1 - k for value k. `before`: the
+/// index before which value k is inserted.
 INGOT_API std::vector<index_t> inserted_indices(const std::vector<index_t>& before, index_t extent);
 
-/// That of the axis, or of all.
+/// The extent of the axis, or the number of all elements.
 INGOT_API index_t extent_along(const char* operation, std::span<const index_t> shape, const axis_or_none& axis);
 
 /// e and its axis, or with `none` its elements in C order and their only axis.
@@ -126,10 +126,10 @@ lazy<T> taken(const lazy<T>& x, int axis, const lazy<index_t>& indices) {
     return take<index_mode::unchecked>(x, indices, axis);
 }
 
-/// Every element so often, one behind the other, along an axis or with `none` in C order; to be read. With a list or an
-/// array of integers each element its own number of times, as a `lazy`; an array of them is added up where it is, and
-/// the call waits for its sum. Throws shape_error where a number is negative or there are not as many as elements, or e
-/// does not have the axis.
+/// Repeats every element, along an axis or with `none` in C order; the result is read-only. With a list or an array of
+/// integers each element has its own count, and the result is a `lazy`; counts in an array are summed on its device,
+/// and the call waits for the sum. Throws shape_error where a count is negative, there are not as many counts as
+/// elements, or e does not have the axis.
 ///
 ///     array<int> m{{1, 2}, {3, 4}};
 ///     std::cout << repeat(m, 2) << '\n' << repeat(m, 2, 1) << '\n' << repeat(m, {1, 2}, 0);
@@ -169,8 +169,8 @@ auto repeat(const E& e, const C& counts, const axis_or_none& axis = none) {
     return taken(x, at, repeated_indices(array<deferred<index_t, T>>(converted_to<index_t>(counts)), x.shape()[at]));
 }
 
-/// `values` as what is inserted: `count` elements along the axis, elsewhere of x's extents. `moves`: its first axis is
-/// meant.
+/// `values` in the shape to insert: `count` elements along the axis, elsewhere x's extents. `moves`: the axis is
+/// values' first one.
 template <class T, class V>
 lazy<T> as_inserted(const lazy<T>& x, int axis, const V& values, bool moves, const index_t* count) {
     lazy<T> v = viewed_to_read(lazy<T>(source_node<T>("insert", values)), view_with_axes, x.ndim());
@@ -183,9 +183,9 @@ lazy<T> as_inserted(const lazy<T>& x, int axis, const V& values, bool moves, con
     return viewed_to_read(v, view_broadcast, "insert", extents_ref{shape, given.count()}.span());
 }
 
-/// `values` before the elements at an index, or each before its own index of a list or slice, of e as it was; along an
-/// axis or with `none` in C order. They are broadcast to the elements that they go between and converted to e's type.
-/// Throws index_error for an index outside, shape_error where the values do not fit.
+/// Inserts `values` before an index of e, or each value before its own index from a list or slice; along an axis or
+/// with `none` in C order. Values are broadcast to the elements around them and converted to e's type. Throws
+/// index_error for an index outside, shape_error where the values do not fit.
 ///
 ///     array<int> x{1, 2, 3};
 ///     std::cout << insert(x, 1, array<int>{7, 8}) << ' ' << insert(x, {0, 3}, 9) << '\n';
@@ -268,13 +268,13 @@ auto delete_elements(const E& e, const S& indices, const axis_or_none& axis = no
 
 }  // namespace detail
 
-/// Where trim_zeros trims.
+/// The ends that trim_zeros trims.
 enum class trim_ends { both, front, back };
 
 namespace detail {
 
-/// Without the zeros at the ends of all axes, or of those given: a view of e's values, to be read. It waits for them,
-/// to see what is zero. Throws shape_error where e does not have such an axis.
+/// Trims zeros at the ends of all axes, or of those given: a read-only view of e's values. It waits for the values, to
+/// find the zeros. Throws shape_error where e does not have such an axis.
 ///
 ///     std::cout << trim_zeros(array<int>{0, 0, 1, 0, 2, 0}) << ' ' << trim_zeros(array<int>{0, 1, 0},
 ///     trim_ends::front);

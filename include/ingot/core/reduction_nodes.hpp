@@ -1,5 +1,5 @@
-// What reductions are made of: how one is asked for, the folds as nodes, one for each row of folds.def, and what is
-// made of them in the language. `name_of(how, e)` is what name(e, ...) of reductions.hpp comes to.
+// The building blocks of reductions: the options, one node for each row of folds.def, and compositions of these.
+// `name_of(how, e)` implements name(e, ...) of reductions.hpp.
 #pragma once
 
 #include <string>
@@ -22,28 +22,28 @@ public:
     constexpr explicit keepdims_t(made) {}  // braces alone are axes, never this
 };
 
-/// Leaves an axis of extent 1 in the place of each that is reduced.
+/// Keeps each reduced axis, with extent 1.
 ///
 ///     std::cout << sum(ones({2, 3}), 1, keepdims).shape() << ' ' << sum(ones({2, 3}), 1).shape();
 ///     // prints: (2, 1) (2,)
 inline constexpr keepdims_t keepdims{keepdims_t::made{}};
 
-/// What is taken off the number of elements that a variance divides by.
+/// The number that is subtracted from the divisor of a variance (delta degrees of freedom).
 ///
 ///     std::cout << var(array<double>{1, 2, 3}, ddof(1)) << ' ' << ddof(1).value();
 ///     // prints: 1.0 1
 class ddof {
 public:
     constexpr explicit ddof(index_t n) : n_(n) {}
-    /// How many.
+    /// The number.
     constexpr index_t value() const { return n_; }
 
 private:
     index_t n_;
 };
 
-/// The start of a sum, a product or an extreme, joined as one more element, so that an extreme of no elements is
-/// defined. A number of the result's kind or a lesser one.
+/// The initial value of a sum, a product or an extreme, joined as one more element, so that an extreme of no elements
+/// is defined. Its kind is the result's or a lesser one.
 ///
 ///     std::cout << max(array<int>{3, 1}, initial(5)) << ' ' << sum(array<int>{3, 1}, initial(5)) << ' ';
 ///     std::cout << min(zeros(0), initial(2)) << ' ' << initial(5).value();
@@ -75,7 +75,7 @@ concept start_tag = keeps_tag<T> || (is_initial<T> && requires(const T& t) {
                         requires kind_of(operand_type_of<decltype(t.value())>().type) <= kind_of(Result);
                     });
 
-/// How a reduction was asked for.
+/// The options of one reduction.
 struct reduction {
     const char* operation;
     const axes* over;  // null: all
@@ -109,7 +109,7 @@ auto started(const char* operation, R result, const T&... tags) {
     }
 }
 
-/// How many elements each result is made of.
+/// The number of elements that each result reduces.
 inline index_t count_reduced(const reduction& how, extents_ref shape) {
     index_t n = 1;
     if (how.over)
@@ -119,7 +119,7 @@ inline index_t count_reduced(const reduction& how, extents_ref shape) {
     return n;
 }
 
-/// An extreme of nothing does not exist, and is asked for even where no result is. `arranged`: the shape with the
+/// Throws shape_error for an extreme of no elements, even where there is no result. `arranged`: the shape with the
 /// reduced axes last.
 inline void check_not_over_nothing(const char* operation, extents_ref arranged, int bound) {
     index_t each = 1;
@@ -129,7 +129,7 @@ inline void check_not_over_nothing(const char* operation, extents_ref arranged, 
                           "] of no elements has no result: an axis of extent 0 is reduced");
 }
 
-/// `what`: what the fold takes beside elements.
+/// The node of fold F. `what`: the fold's second value, if it has one.
 template <fold F, class E, class What = no_place>
 auto reduced(const reduction& how, E&& e, What what = {}) {
     using node = node_of<E>;
@@ -152,9 +152,9 @@ auto reduced(const reduction& how, E&& e, What what = {}) {
     return result(std::move(operand), a.bound, std::move(what));
 }
 
-/// Whether a fold of complex numbers is none of their parts.
+/// Whether a fold of complex numbers cannot be done on real and imaginary parts separately.
 constexpr bool mixes_parts(fold f) { return f == fold::max || f == fold::min || f == fold::prod; }
-/// Such a fold.
+/// A fold that mixes parts.
 template <class C>
 INGOT_API lazy<C> complex_fold(const reduction& how, fold, const lazy<C>&);
 
@@ -169,7 +169,7 @@ INGOT_API lazy<C> complex_fold(const reduction& how, fold, const lazy<C>&);
     }
 #include <ingot/core/folds.def>
 
-/// What has an order.
+/// Expressions whose elements have an order.
 template <class E>
 concept real_expression = array_expression<E> && kind_of(node_of<E>::type) != kind::complex;
 /// An operand of a scan; complex numbers have only sums.
@@ -181,7 +181,7 @@ concept foldable_expression =
     scannable_expression<E, F> || (array_expression<E> && (mixes_parts(F) || facts(F).rule == fold_rule::truth ||
                                                            facts(F).rule == fold_rule::counts));
 
-/// f(e); of float16 and bfloat16 computed whole in float32, where a sum has room, and rounded once.
+/// f(e); for float16 and bfloat16 computed in float32, where a sum has room, and rounded once.
 template <class E, class F>
 auto in_float32(E&& e, const F& f) {
     using T = typename node_of<E>::value_type;
@@ -198,7 +198,7 @@ auto in_float32(E&& e, const F& f) {
 
 // ---- what is made of them --------------------------------------------------------------------------------------
 
-/// e, where its elements have a fraction; else as double.
+/// e unchanged for floating and complex types; else converted to double.
 template <class E>
 decltype(auto) with_fractions(E&& e) {
     if constexpr (kind_of(node_of<E>::type) <= kind::integer)
@@ -220,7 +220,7 @@ auto mean_of(const reduction& how, E&& e) {
     return sum_of(how, with_fractions(std::forward<E>(e))) / n;
 }
 
-/// In two passes: squares of what is left after the mean, so that a large mean costs no digits.
+/// The variance in two passes: it sums squares of differences from the mean, so that a large mean costs no digits.
 template <class E>
 auto var_of(const reduction& how, const E& e) {
     const auto& x = with_fractions(e);
@@ -242,13 +242,13 @@ template <class E>
 auto norm_of(const reduction& how, const E& e) {
     return sqrt(sum_of(how, abs2(with_fractions(e))));
 }
-/// What exponentials of a row are taken relative to, its maximum being m: where that is infinite or NaN, the elements
-/// as they are say what becomes of the row.
+/// The offset for the exponentials of a row with maximum m: 0 where m is infinite or NaN, since the elements themselves
+/// then decide the result.
 template <class E>
 auto finite_or_zero(const E& m) {
     return where(isfinite(m), m, 0);
 }
-/// log(sum(exp(e))) that does not overflow.
+/// log(sum(exp(e))) without overflow.
 template <class E>
 auto logsumexp_of(const reduction& how, const E& e) {
     const auto& x = with_fractions(e);

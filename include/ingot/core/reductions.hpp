@@ -1,6 +1,6 @@
-// Reductions: sum(e), sum(e, axis), sum(e, {0, 2}), a last `keepdims`; sum(e, {}) reduces nothing. And what is written
-// with them: averages, traces, questions about whole arrays, softmax and its like. `all` is the index `:`
-// too (indexing.hpp).
+// Reductions: sum(e), sum(e, axis), sum(e, {0, 2}), each with an optional last `keepdims`; sum(e, {}) reduces nothing.
+// The file also has the functions written with them: averages, traces, comparisons of whole arrays, softmax and
+// log_softmax. `all` is the index `:` too (indexing.hpp).
 #pragma once
 
 #include <initializer_list>
@@ -18,15 +18,15 @@
 namespace ingot {
 namespace detail {
 
-/// What can be subtracted: all but bool.
+/// Expressions whose elements can be subtracted: all real ones but bool.
 template <class E>
 concept subtractable_expression = real_expression<E> && kind_of(node_of<E>::type) != kind::boolean;
 
-// name(e, tags...) and name(e, axes, tags...). Found by ADL, as the operators are. `join`: the row of the operator
-// table that joins a result with an initial value.
+// These macros make name(e, tags...) and name(e, axes, tags...), which ADL finds, as it finds the operators. `join`:
+// the row of the operator table that joins a result with an initial value.
 #define INGOT_REDUCTION(name, tag) INGOT_REDUCTION_OF(array_expression, name, tag, add)
-/// Of all elements, or over the axes given. The result has e's shape without those; with a last `keepdims` they stay,
-/// of extent 1. Throws shape_error where e does not have such an axis or one is given twice.
+/// Reduces all elements, or the axes given. The result has e's shape without those; with a last `keepdims` they stay,
+/// with extent 1. Throws shape_error where e does not have such an axis or one is given twice.
 #define INGOT_REDUCTION_OF(operand, name, tag, join)                                                     \
     template <operand E, tag... T>                                                                       \
     auto name(E&& e, T... tags) {                                                                        \
@@ -63,7 +63,7 @@ concept subtractable_expression = real_expression<E> && kind_of(node_of<E>::type
 #undef INGOT_TAGS_arg_reduction
 #undef INGOT_TAGS_truth
 #undef INGOT_TAGS_counts
-// Beside an array of std::complex a list in braces could be an array of them to std::max.
+// Overloads for std::complex: std::max could take an array of them and a list in braces.
 #define INGOT_EXTREME(name)                                                \
     template <array_expression E, INGOT_STARTS(own)... T>                  \
         requires(kind_of(node_of<E>::type) == kind::complex)               \
@@ -73,7 +73,7 @@ concept subtractable_expression = real_expression<E> && kind_of(node_of<E>::type
 INGOT_EXTREME(max)
 INGOT_EXTREME(min)
 #undef INGOT_EXTREME
-/// The mean, in float64 of bool and integers, else in the type of the elements. NaN of nothing.
+/// The mean: float64 for bool and integers, else the type of the elements. The mean of no elements is NaN.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << mean(m) << ' ' << mean(m, 0) << '\n' << mean(m, 1, keepdims);
@@ -83,8 +83,8 @@ INGOT_EXTREME(min)
 INGOT_REDUCTION(mean, keeps_tag)
 
 /// The variance: the mean square of the distance from the mean, in two passes, so that a large mean costs no digits.
-/// With `ddof(n)` it divides by n less than the number of elements. float64 of bool and integers, else the type of the
-/// elements. NaN of nothing.
+/// With `ddof(n)` it divides by n less than the number of elements. The result is float64 for bool and integers, else
+/// of the elements' type. The variance of no elements is NaN.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << var(m) << ' ' << var(m, 1, ddof(1)) << '\n' << var(m, 1, keepdims, ddof(1));
@@ -93,8 +93,8 @@ INGOT_REDUCTION(mean, keeps_tag)
 ///     //          [1.]]
 INGOT_REDUCTION(var, variance_tag)
 
-/// The standard deviation, the root of `var`: with `ddof(n)` it divides by n less than the number of elements. float64
-/// of bool and integers, else the type of the elements.
+/// The standard deviation, the root of `var`: with `ddof(n)` it divides by n less than the number of elements. The
+/// result is float64 for bool and integers, else of the elements' type.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << stddev(m, 0) << ' ' << stddev(m, 0, ddof(1));
@@ -109,8 +109,8 @@ INGOT_REDUCTION(stddev, variance_tag)
 ///     // prints: 5.0 [2. 2.]
 INGOT_REDUCTION_OF(subtractable_expression, ptp, keeps_tag, add)
 
-/// The minimum and the maximum: a tuple of both, which eval() finds in one kernel; NaN where there is one. Throws
-/// shape_error where there are no elements.
+/// The minimum and the maximum as a tuple; eval() finds both in one kernel. A NaN among the elements makes both NaN.
+/// Throws shape_error where there are no elements.
 ///
 ///     auto [least, greatest] = eval(minmax(array<int>{{3, 1, 2}, {6, 5, 4}}, 1));
 ///     std::cout << least << ' ' << greatest;
@@ -124,20 +124,20 @@ auto minmax(const E& e, const axes& over, T... tags) {
     return std::tuple(min(e, over, tags...), max(e, over, tags...));
 }
 
-/// The 2-norm, the root of the sum of squares: float64 of bool and integers, else the type of the elements.
+/// The 2-norm, the root of the sum of squares: float64 for bool and integers, else of the elements' type.
 ///
 ///     std::cout << norm(array<double>{3, 4}) << ' ' << norm(array<double>{{3, 4}, {6, 8}}, 1);
 ///     // prints: 5.0 [ 5. 10.]
 INGOT_REDUCTION(norm, keeps_tag)
 
-/// log(sum(exp(e))) that does not overflow: float64 of bool and integers, else the type of the elements. Throws
-/// shape_error where there are no elements.
+/// log(sum(exp(e))) without overflow: float64 for bool and integers, else of the elements' type. Throws shape_error
+/// where there are no elements.
 ///
 ///     std::cout << logsumexp(array<double>{1000, 1000});
 ///     // prints: 1000.6931471805599
 INGOT_REDUCTION_OF(real_expression, logsumexp, keeps_tag, add)
 
-/// The sum of what is no NaN, 0 where all is. The type is that of `sum`.
+/// The sum of the elements that are not NaN, 0 where all are NaN. The type is that of `sum`.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -145,7 +145,7 @@ INGOT_REDUCTION_OF(real_expression, logsumexp, keeps_tag, add)
 ///     // prints: 13.0 [5. 5. 3.]
 INGOT_REDUCTION(nansum, INGOT_STARTS(sums))
 
-/// The product of what is no NaN, 1 where all is. The type is that of `prod`.
+/// The product of the elements that are not NaN, 1 where all are NaN. The type is that of `prod`.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -153,8 +153,8 @@ INGOT_REDUCTION(nansum, INGOT_STARTS(sums))
 ///     // prints: 60.0 [4. 5. 3.]
 INGOT_REDUCTION_OF(array_expression, nanprod, INGOT_STARTS(sums), multiply)
 
-/// The greatest of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error where there are no
-/// elements.
+/// The greatest element that is not NaN, NaN where all are; in the elements' type. Throws shape_error where there are
+/// no elements.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -162,7 +162,7 @@ INGOT_REDUCTION_OF(array_expression, nanprod, INGOT_STARTS(sums), multiply)
 ///     // prints: 5.0 [4. 5. 3.]
 INGOT_REDUCTION_OF(real_expression, nanmax, INGOT_STARTS(own), fmax)
 
-/// The least of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error where there are no
+/// The least element that is not NaN, NaN where all are; in the elements' type. Throws shape_error where there are no
 /// elements.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -171,7 +171,7 @@ INGOT_REDUCTION_OF(real_expression, nanmax, INGOT_STARTS(own), fmax)
 ///     // prints: 1.0 [1. 5. 3.]
 INGOT_REDUCTION_OF(real_expression, nanmin, INGOT_STARTS(own), fmin)
 
-/// The mean of what is no NaN, NaN where all is. The type is that of `mean`.
+/// The mean of the elements that are not NaN, NaN where all are NaN. The type is that of `mean`.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -179,8 +179,8 @@ INGOT_REDUCTION_OF(real_expression, nanmin, INGOT_STARTS(own), fmin)
 ///     // prints: 3.25 [2.5 5.  3. ]
 INGOT_REDUCTION(nanmean, keeps_tag)
 
-/// The variance of what is no NaN, with `ddof` as `var` has it: NaN where no more elements are left than that. The type
-/// is that of `var`.
+/// The variance of the elements that are not NaN, with `ddof` as in `var`: NaN where at most `ddof` elements are left.
+/// The type is that of `var`.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -188,7 +188,7 @@ INGOT_REDUCTION(nanmean, keeps_tag)
 ///     // prints: [1.   0.25] [2.  0.5]
 INGOT_REDUCTION(nanvar, variance_tag)
 
-/// The root of `nanvar`, and of its type.
+/// The root of `nanvar`, in the same type.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -196,8 +196,8 @@ INGOT_REDUCTION(nanvar, variance_tag)
 ///     // prints: [1.  0.5] [1.41421356 0.70710678]
 INGOT_REDUCTION(nanstddev, variance_tag)
 
-/// The place of the greatest of what is no NaN, counted as `argmax` does; -1 where all is, for an expression cannot
-/// throw for what its elements are. int64. Throws shape_error where there are no elements.
+/// The index of the greatest element that is not NaN, counted as in `argmax`; -1 where all are NaN, because an
+/// expression cannot throw for the values of its elements. int64. Throws shape_error where there are no elements.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -205,8 +205,8 @@ INGOT_REDUCTION(nanstddev, variance_tag)
 ///     // prints: 4 [2 1]
 INGOT_REDUCTION_OF(real_expression, nanargmax, keeps_tag, add)
 
-/// The place of the least of what is no NaN, counted as `argmin` does; -1 where all is. int64. Throws shape_error where
-/// there are no elements.
+/// The index of the least element that is not NaN, counted as in `argmin`; -1 where all are NaN. int64. Throws
+/// shape_error where there are no elements.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -220,9 +220,10 @@ INGOT_REDUCTION_OF(real_expression, nanargmin, keeps_tag, add)
 
 // ---- in a type that is named -----------------------------------------------------------------------------------
 
-// name<A>(e, tags...) and name<A>(e, axes, tags...): `made` turns e into what is folded as A.
-/// With a type in angles, sum<double>(e), elements are converted to that type before they are folded and the result is
-/// of it, as NumPy's dtype= has it.
+// These macros make name<A>(e, tags...) and name<A>(e, axes, tags...). `made` turns e into the expression that is
+// folded as A.
+/// sum<double>(e) converts the elements to the given type before it folds them, and has a result of that type, as
+/// NumPy's dtype= does.
 #define INGOT_REDUCTION_IN(name, tag, made)                                                     \
     template <element_type A, array_expression E, tag... T>                                     \
         requires(converts(std::remove_cvref_t<E>::type, dtype_of<A>))                           \
@@ -240,7 +241,7 @@ INGOT_REDUCTION_IN(nansum, start_tag<dtype_of<A>>, zero_for_nan)
 INGOT_REDUCTION_IN(nanprod, start_tag<dtype_of<A>>, one_for_nan)
 #undef INGOT_REDUCTION_IN
 
-/// The type in which a mean of type A is computed: what is half as wide has too little room for sums.
+/// The type in which a mean of type A is computed: float for 16-bit floats, which are too narrow for sums.
 template <class A>
 using mean_type = std::conditional_t<half_float<A>, float, A>;
 
@@ -258,8 +259,8 @@ auto nanmean_in(const E& e, const How&... how) {
     else
         return mean_in<A>(e, how...);
 }
-/// With a type in angles, mean<float>(e), elements are added in that type and the mean is of it, cut off where that is
-/// an integer, as NumPy's dtype= has it.
+/// mean<float>(e) adds the elements in the given type and has a result of that type, truncated where that is an
+/// integer, as NumPy's dtype= does.
 ///
 ///     array<float> x{16777216, 1, 1};
 ///     std::cout << mean<double>(x) << ' ' << mean<int>(array<int>{1, 2, 5}) << ' ' << mean<float>(array<int>{1, 2},
@@ -275,8 +276,8 @@ template <element_type A, array_expression E, keeps_tag... T>
 auto mean(const E& e, const axes& over, T... tags) {
     return mean_in<A>(e, over, tags...);
 }
-/// With a type in angles, nanmean<double>(e), what is no NaN is added in that type and the mean is of it; no integer
-/// where e may have NaN.
+/// nanmean<double>(e) adds the elements that are not NaN in the given type and has a result of that type, which is no
+/// integer where e may have NaN.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     std::cout << nanmean<double>(array<float>{16777216, 1, 1, static_cast<float>(nan)});
@@ -294,7 +295,7 @@ auto nanmean(const E& e, const axes& over, T... tags) {
     return nanmean_in<A>(e, over, tags...);
 }
 
-/// Throws where shapes do not broadcast, in the name of what was written.
+/// Throws shape_error in the name of `operation` where shapes do not broadcast.
 template <class A, class B>
 void check_shapes(const char* operation, const A& a, const B& b) {
     shape_room room, room_a, room_b;
@@ -302,7 +303,7 @@ void check_shapes(const char* operation, const A& a, const B& b) {
     int rank = 0;
     broadcast_shapes(operation, shapes, 2, room, rank);
 }
-/// The same of a vector that lies along one axis.
+/// Throws shape_error where a vector does not have the extent of its axis.
 inline void check_vector(const char* operation, const shape_like& vector, const shape_like& shape, int axis) {
     if (vector.values()[0] != shape.values()[static_cast<std::size_t>(axis)])
         throw shape_error("[" + std::string(operation) + "] a vector of shape " + to_text(vector.values()) +
@@ -310,8 +311,8 @@ inline void check_vector(const char* operation, const shape_like& vector, const 
                           ": one of its length is wanted");
 }
 
-/// The mean, weighted: weights of e's shape or one that broadcasts to it, or a vector along the one reduced axis. Both
-/// sums are in the dtype of the products.
+/// The weighted mean. Weights have e's shape or one that broadcasts to it, or are a vector along the one reduced axis.
+/// Both sums are in the dtype of the products.
 template <class E, class W>
 auto weighted_mean(const reduction& how, const E& e, const W& weights) {
     const shape_like shape = e.shape();
@@ -327,16 +328,16 @@ auto weighted_mean(const reduction& how, const E& e, const W& weights) {
     const auto w = broadcast_to(expand_dims(weights, axes(behind)), shape);
     const auto products = with_fractions(e) * w;
     using T = typename decltype(products)::value_type;
-    if constexpr (half_float<T>)  // sums of numbers within the range need not be
+    if constexpr (half_float<T>)  // sums may leave the range
         return astype<T>(weighted_mean(how, astype<float>(e), weights));
     else
         return sum_of(how, products) / sum_of(how, astype<T>(w));
 }
 
-/// The mean, in which weights may say how much each element counts. Weights are of e's shape or one that broadcasts to
-/// it, or a vector along the one reduced axis; both sums are in the dtype of the products. Without weights it is
-/// `mean`. Of all elements, or over the axes given, with a last `keepdims` as all reductions. Throws shape_error where
-/// the weights do not fit, or e does not have such an axis.
+/// The mean, optionally weighted. Weights have e's shape or one that broadcasts to it, or are a vector along the one
+/// reduced axis; both sums are in the dtype of the products. Without weights it is `mean`. It reduces all elements or
+/// the axes given, with an optional last `keepdims`. Throws shape_error where the weights do not fit, or e does not
+/// have such an axis.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << average(m) << ' ' << average(m, 1, array<double>{1, 0, 1}) << ' ' << average(m, 0, m);
@@ -364,8 +365,8 @@ auto average(const E& e, const axes& over, const W& weights, T...) {
 
 // ---- of several operands or axes ----------------------------------------------------------------------------------
 
-/// The sum of the diagonal `offset` above the main one of the plane of two axes, of e's shape without those. The type
-/// is that of `sum`. Throws shape_error where e has fewer than two axes or not these.
+/// The sum of the diagonal `offset` above the main one in the plane of two axes; the result has e's shape without
+/// those. The type is that of `sum`. Throws shape_error where e has fewer than two axes or not these.
 ///
 ///     std::cout << trace(array<int>{{1, 2}, {3, 4}}) << ' ' << trace(array<int>{{1, 2}, {3, 4}}, 1);
 ///     // prints: 5 2
@@ -378,11 +379,11 @@ auto trace(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
     return sum_of({"trace", &last}, diagonal(std::forward<E>(e), offset, axis1, axis2));
 }
 
-/// Two arrays or expressions, or one and a number.
+/// Two arrays or expressions, or one of them and a number.
 template <class A, class B>
 concept array_and_other = operand_like<A> && operand_like<B> && (array_expression<A> || array_expression<B>);
 
-/// Whether every element is close to its counterpart, or to a number, as `isclose` has it: one bool, of no axes. Throws
+/// Whether every element is close to its counterpart, or to a number, as in `isclose`: one bool without axes. Throws
 /// shape_error where the shapes do not broadcast.
 ///
 ///     array<double> a{1, 2};
@@ -395,8 +396,8 @@ auto allclose(const A& a, const B& b, double relative = 1e-5, double absolute = 
     return all_of({"allclose", nullptr}, isclose(a, b, relative, absolute, equal_nan));
 }
 
-/// Whether shapes and elements are the same: one bool, of no axes. Other shapes are no error; a number has no axes. NaN
-/// is equal to nothing, or with `equal_nan` to NaN.
+/// Whether shapes and elements are equal: one bool without axes. Different shapes are no error; a number has no axes.
+/// NaN equals nothing, or with `equal_nan` NaN.
 ///
 ///     array<double> a{1, NAN};
 ///     std::cout << array_equal(a, a) << ' ' << array_equal(a, a, true) << ' ' << array_equal(a, zeros({3})).item();
@@ -411,7 +412,7 @@ lazy<bool> array_equal(const A& a, const B& b, bool equal_nan = false) {
         else
             return shape_like();
     };
-    // Arrays of unlike shapes are not compared: the elements of one take both places, and the answer is false.
+    // Arrays of different shapes are not compared: a false expression over one of them is returned.
     if (shape_of(a) != shape_of(b)) {
         const auto& some = [&]() -> const auto& {
             if constexpr (array_expression<A>)
@@ -431,9 +432,9 @@ lazy<bool> array_equal(const A& a, const B& b, bool equal_nan = false) {
 
 // ---- along an axis and back ------------------------------------------------------------------------------------
 
-/// exp(e) over its sum along the axes, the last one where none are given. Of e's shape, float64 of bool and integers,
-/// else of e's type. A row with +inf or NaN is NaN, as one of -inf alone. Throws shape_error where e does not have such
-/// an axis, or a row has no elements.
+/// exp(e) over its sum along the axes, by default the last one. The result has e's shape; it is float64 for bool and
+/// integers, else of e's type. A row with +inf or NaN, or of -inf alone, becomes NaN. Throws shape_error where e does
+/// not have such an axis, or a row has no elements.
 ///
 ///     std::cout << softmax(array<double>{{0, 0}, {1000, 0}});
 ///     // prints: [[0.5 0.5]
@@ -447,8 +448,8 @@ auto softmax(const E& e, const axes& over = -1) {
     });
 }
 
-/// The logarithm of `softmax`, of its shape and type, and it does not overflow. In a row with +inf, that is NaN and
-/// what is finite -inf. Throws what `softmax` does.
+/// The logarithm of `softmax`, with its shape and type and without overflow. In a row with +inf, that element becomes
+/// NaN and the finite ones -inf. Throws what `softmax` does.
 ///
 ///     std::cout << log_softmax(array<double>{{0, 0}, {1000, 0}});
 ///     // prints: [[-6.93147181e-01 -6.93147181e-01]
@@ -462,7 +463,7 @@ auto log_softmax(const E& e, const axes& over = -1) {
     });
 }
 
-// max and min are reductions. Of two values the function is maximum or minimum.
+// max and min are reductions; for two values the functions are maximum and minimum.
 template <class A, class B>
 concept two_values_want_maximum_or_minimum =
     (array_expression<A> || array_expression<B>) &&

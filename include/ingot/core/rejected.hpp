@@ -1,5 +1,5 @@
-// Declarations that say what to write. Overload resolution chooses them, they cannot be called, SFINAE sees that, and
-// the first line that g++ and clang++ print has the hint: g++ prints the template parameters of a deleted function,
+// Rejected overloads whose hint says what to write. Overload resolution chooses them, they cannot be called, and SFINAE
+// sees that. The first line of g++ and clang++ has the hint: g++ prints the template parameters of a deleted function,
 // clang++ the text of an attribute.
 #pragma once
 

@@ -1,5 +1,5 @@
-// reshape, ravel and flatten. Where the axes of every layout in the tree merge and split again as asked, a reshape is
-// only other strides; else the node reads its operand at the digits of a linear place. It is lazy either way.
+// reshape, ravel and flatten. Where the axes of every layout in the tree merge and split again as asked, a reshape only
+// changes strides; else the node reads its operand at the digits of a linear place. It is always lazy.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 namespace ingot {
 namespace detail {
 
-/// The shape that `wanted`, with one -1 at most, asks of an expression. Throws shape_error.
+/// Completes the shape `wanted`, which has at most one -1, for an expression. Throws shape_error.
 INGOT_API std::span<const index_t> infer_shape(shape_room&, const char* operation, extents_ref shape,
                                                std::span<const index_t> wanted);
 
@@ -28,7 +28,7 @@ auto reshaped(const char* operation, E&& e, std::span<const index_t> wanted) {
     merged.apply(view, 0);
     layout place = contiguous_layout(new_shape);
     if (merged.try_reshape(new_shape, 0)) {
-        for (int j = 0; j < place.rank(); ++j) place.strides()[j] = 0;  // no place is read: only its shape is
+        for (int j = 0; j < place.rank(); ++j) place.strides()[j] = 0;  // only the place's shape is used
         return result(std::move(merged), 0, pick(std::move(place)));
     }
     view_unravelled(view, operation, shape, new_shape);
@@ -37,8 +37,8 @@ auto reshaped(const char* operation, E&& e, std::span<const index_t> wanted) {
     return result(std::move(operand), bound, pick(std::move(place)));
 }
 
-/// `e` in another shape of equal size, elements in C order; one extent may be -1, which is what the others leave. Lazy,
-/// as views are; it is to be read. Throws shape_error where the sizes differ.
+/// `e` in another shape of equal size, with its elements in C order; one extent may be -1, which is inferred from the
+/// others. It is lazy, as views are, and read-only. Throws shape_error where the sizes differ.
 ///
 ///     std::cout << reshape(arange(6), {2, 3}) << '\n' << reshape(arange(6), {-1, 2}).shape();
 ///     // prints: [[0 1 2]
@@ -50,7 +50,7 @@ auto reshape(E&& e, const shape_like& shape, const source_place& at = {}) {
     return reshaped("reshape", std::forward<E>(e), shape.values());
 }
 
-/// `e` in one dimension, elements in C order; to be read.
+/// `e` along one axis, with its elements in C order; read-only.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << ravel(m);
@@ -61,7 +61,7 @@ auto ravel(E&& e) {
     return reshaped("ravel", std::forward<E>(e), shape);
 }
 
-/// The same as `ravel`: an expression's values are its own in any case.
+/// An alias of `ravel`, since an expression never shares its values.
 ///
 ///     std::cout << flatten(array<int>{{1, 2}, {3, 4}});
 ///     // prints: [1 2 3 4]
@@ -71,13 +71,13 @@ auto flatten(E&& e) {
     return reshaped("flatten", std::forward<E>(e), shape);
 }
 
-/// The shape with these axes as one. Throws shape_error.
+/// The shape with these axes merged to one. Throws shape_error.
 INGOT_API shape_like flattened_shape(extents_ref shape, index_t first, index_t last);
-/// The shape with one axis as several. Throws shape_error.
+/// The shape with one axis split into several. Throws shape_error.
 INGOT_API shape_like unflattened_shape(extents_ref shape, index_t axis, const shape_like& extents);
 
-/// `e` with its axes from `first` to `last` as one; to be read. Throws shape_error where e does not have them in this
-/// order.
+/// `e` with its axes from `first` to `last` merged to one; read-only. Throws shape_error where e does not have them in
+/// this order.
 ///
 ///     std::cout << flatten(zeros({2, 3, 4}), 0, 1).shape() << ' ' << flatten(zeros({2, 3, 4}), 1, -1).shape();
 ///     // prints: (6, 4) (2, 12)
@@ -88,8 +88,8 @@ auto flatten(E&& e, index_t first, index_t last) {
     return reshaped("flatten", std::forward<E>(e), shape.values());
 }
 
-/// `e` with one axis as several of these extents, one of which may be -1: what the others leave; to be read. Throws
-/// shape_error where their product is another extent.
+/// `e` with one axis split into these extents, one of which may be -1, which is inferred; read-only. Throws shape_error
+/// where their product is not the axis' extent.
 ///
 ///     std::cout << unflatten(zeros({2, 12}), 1, {3, 4}).shape() << ' ' << unflatten(zeros({6, 2}), 0, {2,
 ///     -1}).shape();

@@ -1,7 +1,7 @@
-// Every function of the operator table over scalars: all arguments arithmetic, the result a C++ scalar of the type
-// that the row gives them. So one generic lambda serves a number and an array, and `abs(-0.5f)` under `using namespace
+// Every function of the operator table over scalars: all arguments are arithmetic, and the result is a C++ scalar of
+// the row's result type. So one generic lambda serves a number and an array, and `abs(-0.5f)` under `using namespace
 // ingot` is not the C library's abs(int). Unqualified, a function that the C library has for double is the C library's:
-// they agree, but for remainder(double, double), which rounds to nearest there; write ingot::remainder, or fmod.
+// they agree except for remainder(double, double), which rounds to nearest there; write ingot::remainder, or fmod.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@
 namespace ingot {
 namespace detail {
 
-// Conversions are what it is for.
+// These bodies convert on purpose.
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -53,11 +53,11 @@ To cast(From x) {
 #pragma GCC diagnostic pop
 #endif
 
-/// Row `o` of one element, by the library's table. The operands are of dtype `first` and, behind the first, `others`.
+/// Computes row `o` for one element by the library's table. The first operand has dtype `first`, the others `others`.
 INGOT_API void apply_to_elements(op o, dtype first, dtype others, const void* a, const void* b, const void* c,
                                  void* result);
 
-/// The type that a scalar argument counts as; long double is a double.
+/// The type of a scalar argument; long double counts as double.
 template <class T>
 using scalar_type = std::conditional_t<std::same_as<T, long double>, double, T>;
 
@@ -113,7 +113,7 @@ auto apply_to_scalars(First a, Second b = {}, Third c = {}) {
 #define INGOT_WORDS(...)
 #include <ingot/core/operators.def>
 
-/// `x` as T, as an array's astype has it: a float out of range saturates and NaN is 0.
+/// `x` as T, as an array's astype converts: a float out of range saturates and NaN becomes 0.
 ///
 ///     std::cout << astype<std::int8_t>(1000.0) + 0 << ' ' << astype<int>(NAN);
 ///     // prints: 127 0

@@ -1,5 +1,5 @@
-// Scans: cumsum(e, axis), and cumsum(e) of the elements in C order, fold strictly from the left, or with `reversed`
-// from the right; differences along an axis and what is made of them are expressions of slices.
+// Scans: cumsum(e, axis), and cumsum(e) over the elements in C order. They fold strictly from the left, or with
+// `reversed` from the right. Differences along an axis, and functions composed of them, are expressions of slices.
 #pragma once
 
 #include <optional>
@@ -69,10 +69,10 @@ auto scanned(const char* operation, E&& e, index_t axis, O... options) {
     }
 }
 
-// `made` turns e into what is folded.
-/// Along an axis, of e's shape; without one of the elements in C order, in one dimension. Strictly from the left, with
-/// a last `reversed` from the right; with a last `exclusive` of the elements before each. Throws shape_error where e
-/// does not have the axis.
+// `made` turns e into the expression that is folded.
+/// Scans along an axis, with e's shape; without one it scans the elements in C order, along one axis. It goes strictly
+/// from the left, with a last `reversed` from the right; with a last `exclusive` each result excludes its own element.
+/// Throws shape_error where e does not have the axis.
 #define INGOT_SCAN(name, of, made)                                                       \
     template <scannable_expression<fold::of> E, scan_tag... O>                           \
     auto name(E&& e, index_t axis, O... options) {                                       \
@@ -82,8 +82,8 @@ auto scanned(const char* operation, E&& e, index_t axis, O... options) {
     auto name(E&& e, O... options) {                                                     \
         return scanned<fold::of>(#name, ravel(made(std::forward<E>(e))), 0, options...); \
     }
-/// With a type in angles, cumsum<double>(e), elements are converted to that type before they are folded and the result
-/// is of it, as NumPy's dtype= has it.
+/// cumsum<double>(e) converts the elements to the given type before it folds them, and has a result of that type, as
+/// NumPy's dtype= does.
 #define INGOT_SCAN_IN(name, made)                                                                  \
     template <element_type A, array_expression E, scan_tag... O>                                   \
         requires(converts(std::remove_cvref_t<E>::type, dtype_of<A>))                              \
@@ -96,7 +96,7 @@ auto scanned(const char* operation, E&& e, index_t axis, O... options) {
         return converted_to<A>(name(converted_to<A>(made(std::forward<E>(e))), options...));       \
     }
 
-/// Sums of the elements so far: of bool and integers in int64 or, without a sign, uint64; else in their type.
+/// Running sums: in int64 or uint64 for bool and integers, else in the elements' type.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << cumsum(m) << '\n' << cumsum(m, 1);
@@ -106,7 +106,7 @@ auto scanned(const char* operation, E&& e, index_t axis, O... options) {
 INGOT_SCAN(cumsum, sum, std::forward<E>)
 INGOT_SCAN_IN(cumsum, std::forward<E>)
 
-/// Products of the elements so far: of bool and integers in int64 or, without a sign, uint64; else in their type.
+/// Running products: in int64 or uint64 for bool and integers, else in the elements' type.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << cumprod(m) << '\n' << cumprod(m, 0);
@@ -116,25 +116,25 @@ INGOT_SCAN_IN(cumsum, std::forward<E>)
 INGOT_SCAN(cumprod, prod, std::forward<E>)
 INGOT_SCAN_IN(cumprod, std::forward<E>)
 
-/// The greatest element so far, NaN from the first NaN on; in the type of the elements.
+/// The running maximum, NaN from the first NaN on; in the elements' type.
 ///
 ///     std::cout << cummax(array<int>{3, 1, 4, 1, 5});
 ///     // prints: [3 3 4 4 5]
 INGOT_SCAN(cummax, max, std::forward<E>)
 
-/// The least element so far, NaN from the first NaN on; in the type of the elements.
+/// The running minimum, NaN from the first NaN on; in the elements' type.
 ///
 ///     std::cout << cummin(array<int>{3, 1, 4, 1, 5});
 ///     // prints: [3 1 1 1 1]
 INGOT_SCAN(cummin, min, std::forward<E>)
 
-/// log(cumsum(exp(e))) that does not overflow: float64 of bool and integers, else the type of the elements.
+/// log(cumsum(exp(e))) without overflow: float64 for bool and integers, else in the elements' type.
 ///
 ///     std::cout << logcumsumexp(array<double>{1000, 1000, 1000});
 ///     // prints: [1000.         1000.69314718 1001.09861229]
 INGOT_SCAN(logcumsumexp, logaddexp, with_fractions)
 
-/// `cumsum` with 0 in the place of NaN.
+/// `cumsum` with 0 in place of NaN.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -145,7 +145,7 @@ INGOT_SCAN(logcumsumexp, logaddexp, with_fractions)
 INGOT_SCAN(nancumsum, sum, zero_for_nan)
 INGOT_SCAN_IN(nancumsum, zero_for_nan)
 
-/// `cumprod` with 1 in the place of NaN.
+/// `cumprod` with 1 in place of NaN.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -177,8 +177,8 @@ auto differences(const char* operation, const E& e, index_t axis) {
         return all_but_first(operation, e, axis) - all_but_last(operation, e, axis);
 }
 
-/// The differences of neighbours along the last axis, which is shorter by one; of bool whether they differ. In the type
-/// of the elements. Throws shape_error where e has no axis.
+/// The differences of neighbours along the last axis, which becomes shorter by one; for bool whether they differ. In
+/// the elements' type. Throws shape_error where e has no axis.
 ///
 ///     std::cout << diff(array<int>{1, 4, 9, 16}) << ' ' << diff(array<int>{1, 4, 9, 16}, 2);
 ///     // prints: [3 5 7] [2 2]
@@ -186,7 +186,7 @@ template <array_expression E>
 auto diff(const E& e) {
     return differences("diff", e, -1);
 }
-/// The n-th differences along an axis, which is shorter by n: a `lazy` of e's type. Throws shape_error where n is
+/// The n-th differences along an axis, which becomes shorter by n: a `lazy` of e's type. Throws shape_error where n is
 /// negative or e does not have the axis.
 template <array_expression E>
 lazy<typename node_of<E>::value_type> diff(const E& e, index_t n, index_t axis = -1) {
@@ -197,7 +197,7 @@ lazy<typename node_of<E>::value_type> diff(const E& e, index_t n, index_t axis =
     return d;
 }
 
-/// The differences of the elements in C order, in one dimension and in their type.
+/// The differences of neighbours in C order, along one axis and in their type.
 ///
 ///     std::cout << ediff1d(array<int>{{1, 4}, {9, 16}});
 ///     // prints: [3 5 7]
@@ -206,9 +206,9 @@ auto ediff1d(const E& e) {
     return differences("ediff1d", ravel(e), 0);
 }
 
-/// Angles without jumps: where neighbours along the axis are `discontinuity` apart or more, half a period if that is
-/// not given, whole periods are added to all that follow. Of e's shape; float64 of bool and integers, else of e's type.
-/// Throws shape_error where e does not have the axis.
+/// Removes jumps from angles: where neighbours along the axis differ by `discontinuity` or more, by default half a
+/// period, whole periods are added to all later elements. The result has e's shape; it is float64 for bool and
+/// integers, else of e's type. Throws shape_error where e does not have the axis.
 ///
 ///     std::cout << unwrap(array<double>{0, 3, -3, 0}) << ' ' << unwrap(array<int>{350, 10, 30}, {}, -1, 360);
 ///     // prints: [0.         3.         3.28318531 6.28318531] [350. 370. 390.]
@@ -232,9 +232,9 @@ auto trapezoids(const E& y, const D& widths, index_t axis) {
                   widths * (all_but_first("trapezoid", y, axis) + all_but_last("trapezoid", y, axis)) / 2);
 }
 
-/// The integral along an axis by the trapezoidal rule, over samples dx apart, or at x: of e's shape, or a vector. Of
-/// e's shape without the axis; float64 of bool and integers, else of the type that e and x promote to. Throws
-/// shape_error where e does not have the axis or x does not fit.
+/// The integral along an axis by the trapezoidal rule, over samples dx apart, or at x, which has e's shape or is a
+/// vector. The result has e's shape without the axis; it is float64 for bool and integers, else of the type to which e
+/// and x promote. Throws shape_error where e does not have the axis or x does not fit.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << trapezoid(m) << ' ' << trapezoid(m, 1, 0) << ' ' << trapezoid(m, array<double>{0, 1, 3});

@@ -1,6 +1,6 @@
-// Sums, greatest and least scattered over the elements that indices name, several values for one element among them.
-// Sums have the same bits in every run: on the host values are added in the order of the indices, elsewhere floats are
-// summed exactly first and then added once to each element.
+// Scattered sums, maxima and minima: over the elements that indices name, which may repeat. Sums have the same bits in
+// every run: on the host values are added in the order of the indices, elsewhere floats are summed exactly first and
+// then added once to each element.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ public:
     struct made {};
     constexpr explicit unordered_t(made) {}
 };
-/// The last argument of scatter_add that lets floats be added in whatever order they come on a GPU: faster, and the
-/// last bits may differ from run to run.
+/// The last argument of scatter_add that lets a GPU add floats in any order: faster, and the last bits may differ from
+/// run to run.
 ///
 ///     array<float> sums = zeros<float>(3);
 ///     scatter_add(sums(array<int>{0, 2, 0}), 0.5f, unordered);
@@ -30,11 +30,11 @@ inline constexpr unordered_t unordered{unordered_t::made{}};
 
 namespace detail {
 
-/// The target of scatter_add and its like: x(i, j) of an array that may be written, in the call.
+/// The target of scatter_add and the others: x(i, j) over an array that may be written, made in the call.
 template <class S>
 concept indexed_target = requires(S s) { s.template write<scatter_rule::set>("", 0); };
 
-/// The least and the number of elements from the least to the greatest that a layout reaches.
+/// The range of elements that a layout reaches: the first, and their number.
 struct reached_range {
     index_t first, count;
 };
@@ -48,21 +48,21 @@ inline reached_range reached_by(const layout& where) {
     return {first, last - first + 1};
 }
 
-/// For each of n places the sum of the weights there, a weight's place being in `at`, or negative for none. Finite
-/// weights are summed as integers, in a unit of less than 2^-80 of the greatest at their place: so whatever their
-/// order, the bits are the same, and what is lost of a weight is less than double precision loses of a sum with that
-/// greatest. Waits for whether all are finite.
+/// For each of n indices the sum of its weights; `at` has the index of each weight, negative for none. Finite weights
+/// are summed as integers, in a unit of less than 2^-80 of the greatest at their index: so the bits do not depend on
+/// the order, and a weight loses less than double precision loses in a sum with that greatest. Waits for whether all
+/// are finite.
 INGOT_API array<double> exact_sums(const char* operation, const array<index_t>& at, const array<double>& weights,
                                    index_t n);
 
-/// exact_sums of float32 numbers, with nothing lost on a GPU.
+/// exact_sums for float32 numbers, exact on a GPU.
 INGOT_API array<double> exact_sums_of_singles(const char* operation, const array<index_t>& at,
                                               const array<float>& weights, index_t n);
 
-/// The indices that sort a vector, equal ones in their order.
+/// The indices that sort a vector; the sort is stable.
 INGOT_API array<index_t> ascending_order(const array<index_t>&);
 
-/// The sums of weights, a vector in float32, float64 or complex128, at each of n places, in double precision.
+/// The sums of weights, a vector in float32, float64 or complex128, at each of n indices, in double precision.
 template <class W>
 auto exact_sums_of(const char* operation, const array<index_t>& at, const array<W>& weights, index_t n) {
     if constexpr (complex_number<W>)
@@ -74,9 +74,9 @@ auto exact_sums_of(const char* operation, const array<index_t>& at, const array<
         return exact_sums(operation, at, weights, n);
 }
 
-/// Adds values to the elements of these numbers, first those of one element to each other and then the sum to it: in
-/// any order the same bits. Waits for whether all are finite. Where there are far fewer values than elements, they are
-/// sorted first, and no sum is kept of what nothing is added to.
+/// Adds values to the elements with these numbers: values for one element are summed first, and the sum is added once,
+/// so the bits do not depend on the order. Waits for whether all are finite. Where there are far fewer values than
+/// elements, values are sorted first, and only elements with values have a sum.
 template <class T, class Value, class Place>
 void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Value value, const Place& place,
                  std::uint32_t own) {
@@ -88,15 +88,15 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
     view_room view;
     if (view_assigned(view, operation, value.extents(from), extents_ref::of(shape.values()))) value.apply(view, 0);
     const reached_range all = reached_by(target.where());
-    std::optional<with_device> on;  // what has no device of its own is made beside the target
+    std::optional<with_device> on;  // puts values without a device beside the target
     if (current_device() != target.on_device()) on.emplace(target.on_device());
     const array<deferred<index_t, T>> at(ravel(place) - all.first);
     array<W> weights(ravel(broadcast_to(as_values<W>(as_values<T>(value)), shape)));
-    { const Value released(std::move(value)); }  // so that the target is written where it is
+    { const Value released(std::move(value)); }  // so that the target is written in place
     const index_t k = at.size();
     if (k == 0) return;
     const auto write = [&](const auto& sums, const auto& at_numbers) {
-        // An element that nothing comes to stays as it is, a zero with a sign too.
+        // An element without values is not changed, nor is the sign of its zero.
         const auto chosen = where(sums != 0, at_numbers + all.first, index_t{-1});
         write_places<scatter_rule::add>(operation, target, seen, as_node(astype<T>(sums)), as_node(chosen), own);
     };
@@ -115,11 +115,11 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
     }
 }
 
-/// Adds e's values to the elements that x(i, ...) names, those for one element all of them: scatter_add(x(i), 1)
-/// counts. The bits are the same in every run: on the host floats are added in the order of the indices; on a GPU the
-/// sums of values for one element are found first, exactly but for what is beyond 2^-80 of the greatest of these, and
-/// added to it once, and the call waits for whether all values are finite; in a graph it therefore throws. With a last
-/// `unordered` values are added as they come.
+/// Adds e's values to the elements that x(i, ...) names; an element that occurs several times gets all its values:
+/// scatter_add(x(i), 1) counts. The bits are the same in every run. On the host floats are added in the order of the
+/// indices. On a GPU the values for one element are summed first, exactly but for bits beyond 2^-80 of the greatest,
+/// and added once; the call waits for whether all values are finite, and therefore throws in a graph. With a last
+/// `unordered` values are added in any order.
 ///
 ///     array<int> counts = zeros<int>(4);
 ///     scatter_add(counts(array<int>{1, 3, 1}), 1);
@@ -142,7 +142,7 @@ void scatter_add(S&& elements, E&& e) {
     }
     scatter_add(std::move(elements), std::forward<E>(e), unordered);
 }
-/// The greatest of what is there and of e's values for each element that x(i, ...) names; NaN if one is.
+/// Replaces each element that x(i, ...) names by the maximum of it and e's values for it; NaN if one is NaN.
 ///
 ///     array<int> a = zeros<int>(3);
 ///     scatter_max(a(array<int>{0, 0, 2}), array<int>{5, 7, -1});
@@ -153,7 +153,7 @@ template <indexed_target S, class E>
 void scatter_max(S&& elements, E&& e) {
     elements.template write<scatter_rule::max>("scatter_max", std::forward<E>(e));
 }
-/// The least, likewise.
+/// Replaces each element that x(i, ...) names by the minimum of it and e's values for it; NaN if one is NaN.
 ///
 ///     array<int> a = zeros<int>(3);
 ///     scatter_min(a(array<int>{0, 0, 2}), array<int>{5, -7, 1});

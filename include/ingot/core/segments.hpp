@@ -1,5 +1,5 @@
-// Folds of segments, which lie one behind the other along the first axis or where indices say: segment_sum and its
-// like, and NumPy's add.reduceat. A segment's elements are folded in one order, so that bits are the same in every run.
+// Folds of segments, which are consecutive along the first axis or given by indices: segment_sum and the others, and
+// NumPy's add.reduceat. A segment's elements are folded in a fixed order, so that bits are the same in every run.
 #pragma once
 
 #include <type_traits>
@@ -13,7 +13,7 @@
 namespace ingot {
 namespace detail {
 
-/// The type in which elements of type T are read, and that in which they are folded.
+/// The type in which elements of type T are read, and the type in which they are folded.
 template <class T>
 using segment_type = std::conditional_t<
     half_float<T>, float,
@@ -21,9 +21,9 @@ using segment_type = std::conditional_t<
 template <class V>
 using segment_result = std::conditional_t<std::is_same_v<V, float>, double, V>;
 
-/// The folds, of which there are sum, max and min, of the slices from each start to its end along the first axis, ends
-/// being cut off where values end; of no elements what the fold starts from. V: int64, uint64, float32 or float64.
-/// `skipped`: the first of `ends` that belong to no start.
+/// Folds (sum, max or min) the slices from each start to its end along the first axis; ends are clipped to the number
+/// of values. A slice without elements gives the fold's initial value. V: int64, uint64, float32 or float64. `skipped`:
+/// the number of first `ends` that belong to no start.
 template <class V>
 INGOT_API lazy<segment_result<V>> folded_segments(const char* operation, fold, const lazy<V>& values,
                                                   const array<index_t>& starts, const array<index_t>& ends,
@@ -51,11 +51,11 @@ auto segments_between(const char* operation, const E& e, const O& offsets) {
     return segments_of<F>(operation, e, all, all, 1);
 }
 
-/// The sum of each segment along the first axis: segment i is the elements offsets[i] to offsets[i + 1], so that there
-/// is one offset more than segments. 0 of a segment without elements, as where an offset is not less than the next one.
-/// In int64 or uint64 of bool and integers, else in the type of the elements. Offsets outside are taken as 0 or the
-/// number of elements. Values are evaluated now if they are an expression. Throws shape_error where the offsets are no
-/// vector or none, or the values have no axis.
+/// The sum of each segment along the first axis: segment i is the elements offsets[i] to offsets[i + 1], so there is
+/// one offset more than segments. A segment without elements gives 0, as where an offset is not less than the next one.
+/// The result is in int64 or uint64 for bool and integers, else in the elements' type. Offsets outside are clipped to 0
+/// or the number of elements. An expression for the values is evaluated now. Throws shape_error where the offsets are
+/// no vector or none, or the values have no axis.
 ///
 ///     array<double> v{1, 2, 3, 4, 5};
 ///     std::cout << segment_sum(v, array<int>{0, 2, 2, 5}) << ' ' << segment_sum(v > 1, array<int>{0, 5});
@@ -65,8 +65,8 @@ auto segment_sum(const E& values, const O& offsets) {
     return segments_between<fold::sum>("segment_sum", values, offsets);
 }
 
-/// The greatest element of each segment, which `segment_sum` explains; NaN where one is. Of a segment without elements
-/// the least value of the type, which is -inf of floats.
+/// The greatest element of each segment (see `segment_sum`); NaN where one is NaN. A segment without elements gives the
+/// least value of the type, which is -inf for floats.
 ///
 ///     std::cout << segment_max(array<int>{3, 1, 4, 1, 5}, array<int>{0, 2, 5});
 ///     // prints: [3 5]
@@ -75,8 +75,8 @@ auto segment_max(const E& values, const O& offsets) {
     return segments_between<fold::max>("segment_max", values, offsets);
 }
 
-/// The least element of each segment, which `segment_sum` explains; NaN where one is. Of a segment without elements the
-/// greatest value of the type, which is inf of floats.
+/// The least element of each segment (see `segment_sum`); NaN where one is NaN. A segment without elements gives the
+/// greatest value of the type, which is inf for floats.
 ///
 ///     std::cout << segment_min(array<double>{3, 1, 4, 1, 5}, array<int>{0, 2, 2});
 ///     // prints: [ 1. inf]
@@ -85,8 +85,8 @@ auto segment_min(const E& values, const O& offsets) {
     return segments_between<fold::min>("segment_min", values, offsets);
 }
 
-/// The mean of each segment, which `segment_sum` explains: float64 of bool and integers, else in the type of the
-/// elements. NaN of a segment without elements.
+/// The mean of each segment (see `segment_sum`): float64 for bool and integers, else in the elements' type. A segment
+/// without elements gives NaN.
 ///
 ///     std::cout << segment_mean(array<int>{3, 1, 4, 1, 5}, array<int>{0, 2, 5});
 ///     // prints: [2.         3.33333333]
@@ -104,10 +104,10 @@ auto segment_mean(const E& values, const O& offsets) {
     return converted_to<T>(total / astype<mean_type<T>>(maximum(length, index_t{0})));
 }
 
-/// NumPy's add.reduceat: for each index the sum of the elements from it up to the next index, of the last one to the
-/// end, along an axis; where the next index is not greater, the element at the index alone. Of the type of `sum`.
-/// Values are evaluated now if they are an expression. Throws shape_error where the indices are no vector or e does not
-/// have the axis; whoever synchronises next gets an index_error where an index is out of range or negative.
+/// NumPy's add.reduceat along an axis: for each index the sum of the elements from it up to the next index, or to the
+/// end; where the next index is not greater, the element at the index alone. The type is that of `sum`. An expression
+/// for the values is evaluated now. Throws shape_error where the indices are no vector or e does not have the axis; the
+/// next wait throws index_error where an index is out of range or negative.
 ///
 ///     std::cout << add_reduceat(array<int>{0, 1, 2, 3, 4, 5, 6, 7}, array<int>{0, 4, 1, 5});
 ///     // prints: [ 6  4 10 18]

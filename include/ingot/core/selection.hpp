@@ -1,5 +1,5 @@
-// selection<T>: what x(...) of an array that may be written is. It is a snapshot of the view, which reads as any
-// expression does, and the array behind it, which an assignment in the same statement writes: x(slice(1)) = e.
+// selection<T>: the type of x(...) for an array that may be written. It is a snapshot of the view, which reads as any
+// expression does, and a reference to the array, which an assignment in the same statement writes: x(slice(1)) = e.
 // Kept in a variable it is a value and cannot be assigned to.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace ingot {
 
-/// What x(...) of an array that may be written is, and a view of one: it reads as any expression does, as it was when
-/// it was made, and an assignment in the same statement writes the array. Kept in a variable it is a value and cannot
-/// be assigned to. Has the members of every expression (members.hpp).
+/// The type of x(...) and of views for an array that may be written. It reads as any expression does, with the view of
+/// its creation; an assignment in the same statement writes the array. Kept in a variable it is a value and cannot be
+/// assigned to. It has the members of every expression (members.hpp).
 ///
 ///     array<int> x{1, 2, 3, 4};
 ///     x(slice(1, 3)) = x(slice(2, 4)) * 10;
@@ -31,8 +31,8 @@ public:
     selection(const selection&) = default;
     selection(selection&&) noexcept = default;
 
-    /// Writes e, which is broadcast and converted, into what is selected; the array keeps its shape. Throws shape_error
-    /// where e does not broadcast, or the array was assigned to since, device_error where e is on another device.
+    /// Writes e, broadcast and converted, into the selection; the array keeps its shape. Throws shape_error where e
+    /// does not broadcast, or the array was assigned to since, device_error where e is on another device.
     template <class E>
         requires detail::assignable_to<E, T>
     void operator=(E&& e) && {
@@ -40,8 +40,8 @@ public:
     }
     INGOT_REJECTED("a selection is written in its own statement: x(0) = 7", (class E), (detail::assignable_to<E, T>),
                    void operator=(E&&) &)
-    /// Writes too: u(slice(1)) = v(slice(1)) would else copy the snapshot and nothing more.
-    /// To itself it writes what is there.
+    /// Writes the elements too; else u(slice(1)) = v(slice(1)) would only copy the snapshot. A self-assignment writes
+    /// the elements unchanged.
     // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
     void operator=(const selection& e) && { detail::write("assign", std::move(*this), e); }
 

@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-/// What extents, axes, indices and offsets are: 64 bits with a sign.
+/// The type of extents, axes, indices and offsets: 64 bits with a sign.
 using index_t = detail::index_t;
 
 namespace detail {
@@ -31,7 +31,8 @@ constexpr index_t as_extent(I i) {
         if (i > std::uint64_t{INT64_MAX}) throw_too_large(i);
     return static_cast<index_t>(i);
 }
-/// An index or an end of a slice: what 64 bits with a sign do not hold lies beyond any axis, as does their end.
+/// An index or an end of a slice. A value beyond 64 bits with a sign becomes their end, which also lies beyond any
+/// axis.
 template <integer_argument I>
 constexpr index_t as_index(I i) {
     if constexpr (std::unsigned_integral<I> && sizeof(I) >= sizeof(index_t))
@@ -46,9 +47,9 @@ struct any_integer {
     constexpr any_integer(I i) : value(as_extent(i)) {}
 };
 
-/// What shapes, axes and strides are: up to 64 integers without an allocation. Made of one integer, a list of them in
-/// braces, of any types mixed, or a range. Throws shape_error where there are more, or one is too large. Compared with
-/// ==, printed as a tuple.
+/// The base of shapes, axes and strides: up to 64 integers without an allocation. It is made from one integer, a list
+/// in braces of any integer types mixed, or a range. Throws shape_error where there are more, or one is too large. It
+/// compares with == and prints as a tuple.
 ///
 ///     const shape_like shape = zeros({2, 3}).shape();
 ///     std::cout << shape << ' ' << shape.size() << shape.count() << ' ' << shape[1];
@@ -56,7 +57,7 @@ struct any_integer {
 ///     // prints: (2, 3) 22 3 233 1
 class integer_list {
 public:
-    integer_list() = default;  // what {} makes: no axes, the shape of a 0-d array
+    integer_list() = default;  // from {}: no axes, the shape of a 0-d array
     template <integer_argument I>
     integer_list(I i) {
         push(as_extent(i));
@@ -70,15 +71,15 @@ public:
         for (auto i : range) push(as_extent(i));
     }
 
-    /// The integers, as long as the list is there.
+    /// The integers; valid as long as the list is.
     std::span<const index_t> values() const noexcept { return {values_, static_cast<std::size_t>(count_)}; }
     /// How many there are.
     int count() const noexcept { return count_; }
-    /// Integer number i, which there has to be.
+    /// Integer number i, which must exist.
     index_t operator[](int i) const noexcept { return values_[i]; }
     /// The first integer.
     const index_t* begin() const noexcept { return values_; }
-    /// Behind the last integer.
+    /// The end of the integers.
     const index_t* end() const noexcept { return values_ + count_; }
     /// How many there are.
     std::size_t size() const noexcept { return static_cast<std::size_t>(count_); }
@@ -101,7 +102,7 @@ private:
 
 }  // namespace detail
 
-/// The shape a function is to make: `zeros<float>({2, 3})`, `zeros<float>(n)`, `full<float>({}, v)` for 0-d.
+/// The shape of a new array: `zeros<float>({2, 3})`, `zeros<float>(n)`, `full<float>({}, v)` for 0-d.
 class shape_like : public detail::integer_list {
 public:
     using integer_list::integer_list;
@@ -118,7 +119,7 @@ namespace detail {
 /// Room for the shape of a node that does not hold it.
 using shape_room = index_t[max_rank];
 
-/// A shape that somebody else holds.
+/// A shape owned by somebody else.
 struct extents_ref {
     const index_t* data;
     int rank;
@@ -138,7 +139,7 @@ inline bool same_extents(extents_ref a, extents_ref b) {
     return true;
 }
 
-/// "(2, 3)", "(4,)", "()".
+/// The shape as text: "(2, 3)", "(4,)", "()".
 INGOT_API std::string to_text(std::span<const index_t> shape);
 /// Throws shape_error unless `axis` names an axis of that rank; returns it counted from the start.
 INGOT_API int checked_axis(const char* operation, index_t axis, int rank);

@@ -1,4 +1,5 @@
-// Splits: an expression cut along an axis, as a vector of views. They are to be read; what is written is x(slice(...)).
+// Splits cut an expression along an axis into a vector of views. These are read-only; to write a part, use
+// x(slice(...)).
 #pragma once
 
 #include <string>
@@ -10,14 +11,13 @@
 namespace ingot {
 namespace detail {
 
-/// The axis that a split is along, and how many of the first parts have `most` elements; the others have one less.
+/// The axis of a split, and the number of first parts that have `most` elements; the others have one less.
 struct even_parts {
     int axis;
     index_t most;
     index_t longer;
 };
-/// Throws shape_error where there is no such axis, the number is not positive, or, where they have to be, parts are not
-/// equal.
+/// Throws shape_error where there is no such axis, the number is not positive, or parts that must be equal are not.
 INGOT_API even_parts find_parts(const char* operation, extents_ref shape, index_t count, index_t axis, bool equal);
 
 template <class E>
@@ -56,7 +56,7 @@ index_t horizontal_axis(const E& e) {
     want_axes("hsplit", shape, 1);
     return shape.rank > 1 ? 1 : 0;
 }
-/// The axis that is given, where there are so many.
+/// The given axis. Throws shape_error where e has fewer than `axes_wanted` axes.
 template <class E>
 index_t axis_among(const char* operation, const E& e, index_t axis, int axes_wanted) {
     shape_room room;
@@ -64,8 +64,8 @@ index_t axis_among(const char* operation, const E& e, index_t axis, int axes_wan
     return axis;
 }
 
-/// So many equal parts along an axis, or the parts before, between and behind indices, as slices have them: a vector of
-/// views. Throws shape_error where e does not have the axis or equal parts are not to be had.
+/// Splits e into `count` equal parts along an axis, or into the parts before, between and behind indices, as slices
+/// take them: a vector of views. Throws shape_error where e does not have the axis or equal parts are impossible.
 ///
 ///     for (const auto& part : split(arange(6), 3)) std::cout << part << ';';
 ///     for (const auto& part : split(arange(6) * 2, {1, 4})) std::cout << part << ';';
@@ -79,7 +79,7 @@ auto split(const E& e, const integer_list& indices, index_t axis = 0) {
     return split_before("split", e, indices, axis);
 }
 
-/// As `split`, but the first parts may have an element more.
+/// As `split`, but the first parts may have one element more.
 ///
 ///     for (const auto& part : array_split(arange(7), 3)) std::cout << part << ';';
 ///     // prints: [0 1 2];[3 4];[5 6];
@@ -92,7 +92,8 @@ auto array_split(const E& e, const integer_list& indices, index_t axis = 0) {
     return split_before("array_split", e, indices, axis);
 }
 
-/// The slices along an axis, each without it: a vector of views. Throws shape_error where e does not have the axis.
+/// The slices along an axis, without that axis, as a vector of views. Throws shape_error where e does not have the
+/// axis.
 ///
 ///     for (const auto& row : unstack(array<int>{{1, 2}, {3, 4}})) std::cout << row << ';';
 ///     for (const auto& column : unstack(array<int>{{1, 2}, {3, 4}}, 1)) std::cout << column << ';';
@@ -109,7 +110,7 @@ auto unstack(const E& e, index_t axis = 0) {
     return parts;
 }
 
-/// `split` along the second axis, of a vector along its only one.
+/// `split` along the second axis; a vector is split along its only one.
 ///
 ///     for (const auto& part : hsplit(array<int>{{1, 2}, {3, 4}}, 2)) std::cout << part.shape() << ';';
 ///     // prints: (2, 1);(2, 1);

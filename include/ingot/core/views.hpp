@@ -1,6 +1,6 @@
-// Views: the same elements under other axes. A view of an expression is the expression over other layouts; nothing is
-// computed. A view of an array that may be written is a selection: transpose(x) = e writes x.
-// reshape and ravel are in reshape.hpp, windows in windows.hpp, parts in splits.hpp.
+// Views show the same elements under other axes. A view of an expression is the expression over other layouts; nothing
+// is computed. A view of an array that may be written is a selection: transpose(x) = e writes x. reshape and ravel are
+// in reshape.hpp, windows in windows.hpp, parts in splits.hpp.
 #pragma once
 
 #include <tuple>
@@ -12,7 +12,7 @@
 namespace ingot {
 namespace detail {
 
-/// e through a view as `viewed` has it, to be read alone: elements may stand for several.
+/// e under a view as in `viewed`, but read-only, since one element may occur several times.
 template <class E, class Make, class... A>
 auto viewed_to_read(E&& e, Make make, const A&... arguments) {
     shape_room room;
@@ -21,21 +21,22 @@ auto viewed_to_read(E&& e, Make make, const A&... arguments) {
     return node_seen(std::forward<E>(e), view);
 }
 
-/// Of anything, scalars among them.
+/// The shape of any operand, scalars included.
 template <class E>
 shape_like shape_of_expression(const E& e) {
     shape_room room;
     return as_node(e).extents(room).span();
 }
 
-/// e at these indices of one axis, to be read.
+/// e at a slice of one axis, read-only.
 template <class E>
 auto sliced(const char* operation, const E& e, index_t axis, slice s) {
     return viewed_to_read(e, view_sliced, operation, axis, as_index_item(s));
 }
 
-/// Axes reversed, or in the order given: result axis j is axis order[j] of e. A view, which computes nothing; of an
-/// array that may be written it is written too. Throws shape_error where the order does not name each axis once.
+/// The axes reversed, or in the order given: result axis j is axis order[j] of e. It is a view, which computes nothing;
+/// writing it writes the array, where that may be written. Throws shape_error where the order does not name each axis
+/// once.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << transpose(m) << '\n' << transpose(m, {1, 0}).shape();
@@ -53,7 +54,7 @@ auto transpose(E&& e, const axes& order, const source_place& at = {}) {
     return viewed(std::forward<E>(e), view_permuted, &order, "transpose");
 }
 
-/// Axes in the order given, as `transpose` has it: result axis j is axis order[j] of e. Throws shape_error where the
+/// The axes in the order given, as in `transpose`: result axis j is axis order[j] of e. Throws shape_error where the
 /// order does not name each axis once.
 ///
 ///     std::cout << permute_dims(zeros({2, 3, 4}), {1, 2, 0}).shape();
@@ -64,7 +65,7 @@ auto permute_dims(E&& e, const axes& order, const source_place& at = {}) {
     return viewed(std::forward<E>(e), view_permuted, &order, "permute_dims");
 }
 
-/// Two axes in each other's place: a view. Throws shape_error where e does not have them.
+/// Swaps two axes: a view. Throws shape_error where e does not have them.
 ///
 ///     std::cout << swapaxes(zeros({2, 3, 4}), 0, -1).shape();
 ///     // prints: (4, 3, 2)
@@ -74,8 +75,8 @@ auto swapaxes(E&& e, index_t a, index_t b, const source_place& at = {}) {
     return viewed(std::forward<E>(e), view_axes_swapped, a, b);
 }
 
-/// Axes moved to these places of the result, the others in their order: a view. Throws shape_error where e does not
-/// have such axes, one is given twice, or there are not as many of both.
+/// Moves axes to these positions of the result; the others keep their order: a view. Throws shape_error where e does
+/// not have such axes, one is given twice, or the two numbers of axes differ.
 ///
 ///     std::cout << moveaxis(zeros({2, 3, 4}), {0, 1}, {2, 0}).shape();
 ///     // prints: (3, 4, 2)
@@ -85,8 +86,8 @@ auto moveaxis(E&& e, const axes& from, const axes& to, const source_place& at = 
     return viewed(std::forward<E>(e), view_axis_moved, from, to);
 }
 
-/// One axis moved to before the axis `start`, or with `start` the number of axes to the end, the others in their order:
-/// a view. Throws shape_error where e does not have such axes.
+/// Moves one axis before the axis `start`, or to the end where `start` is the number of axes; the others keep their
+/// order: a view. Throws shape_error where e does not have such axes.
 ///
 ///     std::cout << rollaxis(zeros({2, 3, 4}), 2).shape() << ' ' << rollaxis(zeros({2, 3, 4}), 0, 3).shape();
 ///     // prints: (4, 2, 3) (3, 4, 2)
@@ -95,8 +96,8 @@ auto rollaxis(E&& e, index_t axis, index_t start = 0) {
     return viewed(std::forward<E>(e), view_axis_rolled, axis, start);
 }
 
-/// The last two axes in each other's place: each matrix of a stack transposed. A view; of an array that may be written
-/// it is written too. Throws shape_error where there are fewer than two axes.
+/// Swaps the last two axes, which transposes each matrix of a stack: a view. Writing it writes the array, where that
+/// may be written. Throws shape_error where there are fewer than two axes.
 ///
 ///     std::cout << mT(zeros({5, 2, 3})).shape() << '\n' << mT(array<int>{{1, 2}, {3, 4}});
 ///     // prints: (5, 3, 2)
@@ -107,7 +108,7 @@ auto mT(E&& e) {
     return viewed(std::forward<E>(e), view_matrices_transposed, "mT");
 }
 
-/// The same as `mT`.
+/// An alias of `mT`.
 ///
 ///     std::cout << matrix_transpose(zeros({5, 2, 3})).shape();
 ///     // prints: (5, 3, 2)
@@ -116,8 +117,8 @@ auto matrix_transpose(E&& e) {
     return viewed(std::forward<E>(e), view_matrices_transposed, "matrix_transpose");
 }
 
-/// Elements in reverse along all axes, or those given: a view. Throws shape_error where e does not have such an axis or
-/// one is given twice.
+/// Reverses the elements along all axes, or those given: a view. Throws shape_error where e does not have such an axis
+/// or one is given twice.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << flip(m) << '\n' << flip(m, 1);
@@ -135,7 +136,7 @@ auto flip(E&& e, const axes& which, const source_place& at = {}) {
     return viewed(std::forward<E>(e), view_flipped, &which);
 }
 
-/// Elements in reverse along the second axis, from left to right in a picture: a view. Throws shape_error where there
+/// Reverses the elements along the second axis, as a picture from left to right: a view. Throws shape_error where there
 /// are fewer than two axes.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
@@ -150,7 +151,8 @@ auto fliplr(E&& e) {
     return viewed(std::forward<E>(e), view_mirrored, "fliplr", 1);
 }
 
-/// Elements in reverse along the first axis, upside down in a picture: a view. Throws shape_error where there is none.
+/// Reverses the elements along the first axis, as a picture upside down: a view. Throws shape_error where there is
+/// none.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     flipud(m) = array<int>{{7, 8, 9}, {1, 1, 1}};
@@ -162,8 +164,8 @@ auto flipud(E&& e) {
     return viewed(std::forward<E>(e), view_mirrored, "flipud", 0);
 }
 
-/// A quarter turn, so often, from the first axis of the plane towards the second: a view. Throws shape_error where e
-/// does not have two such axes.
+/// Turns e by `turns` quarter turns, from the first axis of the plane towards the second: a view. Throws shape_error
+/// where e does not have two such axes.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << rot90(m) << '\n' << rot90(m, -1);
@@ -178,8 +180,8 @@ auto rot90(E&& e, index_t turns = 1, const axes& plane = {0, 1}) {
     return viewed(std::forward<E>(e), view_rotated, turns, plane);
 }
 
-/// Without the axes of extent 1, or without those given: a view. Throws shape_error where one of these has another
-/// extent, is given twice or is none of e's.
+/// Removes the axes of extent 1, or those given: a view. Throws shape_error where one of these has another extent, is
+/// given twice or is none of e's.
 ///
 ///     std::cout << squeeze(zeros({1, 3, 1})).shape() << ' ' << squeeze(zeros({1, 3, 1}), 0).shape();
 ///     // prints: (3,) (3, 1)
@@ -193,8 +195,8 @@ auto squeeze(E&& e, const axes& which, const source_place& at = {}) {
     return viewed(std::forward<E>(e), view_squeezed, &which);
 }
 
-/// New axes of extent 1 at these places of the result: a view. Throws shape_error where a place is given twice or
-/// beyond the result's axes, of which there are 64 at most.
+/// Adds axes of extent 1 at these positions of the result: a view. Throws shape_error where a position is given twice
+/// or lies beyond the result's axes, of which there are 64 at most.
 ///
 ///     std::cout << expand_dims(zeros({2, 3}), {0, -1}).shape();
 ///     // prints: (1, 2, 3, 1)
@@ -204,7 +206,7 @@ auto expand_dims(E&& e, const axes& where, const source_place& at = {}) {
     return viewed(std::forward<E>(e), view_expanded, where);
 }
 
-/// Of one expression its view with so many axes at least, of several a tuple.
+/// One expression's view with at least `rank` axes; for several expressions a tuple of views.
 template <class... E>
 auto at_least(int rank, E&&... e) {
     if constexpr (sizeof...(E) == 1)
@@ -213,7 +215,7 @@ auto at_least(int rank, E&&... e) {
         return std::tuple(viewed(std::forward<E>(e), view_at_least, rank)...);
 }
 
-/// With an axis of extent 1 where there is none: a view. Of several expressions a tuple.
+/// A view with at least one axis: a value without axes gets one of extent 1. Several expressions give a tuple.
 ///
 ///     std::cout << atleast_1d(scalar(7)) << ' ' << atleast_1d(zeros({2, 3})).shape();
 ///     // prints: [7] (2, 3)
@@ -223,7 +225,7 @@ auto atleast_1d(E&&... e) {
     return at_least(1, std::forward<E>(e)...);
 }
 
-/// With axes of extent 1 in front, two axes in all or more: a view. Of several expressions a tuple.
+/// A view with at least two axes: axes of extent 1 are added in front. Several expressions give a tuple.
 ///
 ///     std::cout << atleast_2d(array<int>{1, 2, 3});
 ///     // prints: [[1 2 3]]
@@ -233,8 +235,8 @@ auto atleast_2d(E&&... e) {
     return at_least(2, std::forward<E>(e)...);
 }
 
-/// With axes of extent 1, three axes in all or more: a view. A vector's axis becomes the second one, a matrix' axes the
-/// first two. Of several expressions a tuple.
+/// A view with at least three axes: axes of extent 1 are added. A vector's axis becomes the second one, a matrix' axes
+/// the first two. Several expressions give a tuple.
 ///
 ///     auto [v, m] = atleast_3d(zeros(4), zeros({2, 3}));
 ///     std::cout << v.shape() << ' ' << m.shape();
@@ -245,8 +247,9 @@ auto atleast_3d(E&&... e) {
     return at_least(3, std::forward<E>(e)...);
 }
 
-/// The diagonal `offset` above the main one of the plane of two axes, as the last axis; the others stand before it. A
-/// view: of an array that may be written it is written too. Throws shape_error where e does not have two such axes.
+/// The diagonal `offset` above the main one in the plane of two axes, as the last axis; the other axes come first. It
+/// is a view: writing it writes the array, where that may be written. Throws shape_error where e does not have two such
+/// axes.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     diagonal(m) = 0;
@@ -259,8 +262,8 @@ auto diagonal(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
     return viewed(std::forward<E>(e), view_diagonal, offset, axis1, axis2);
 }
 
-/// e repeated to a shape that it broadcasts to; to be read, for elements stand for several. Throws shape_error where it
-/// does not broadcast to that.
+/// e broadcast to a shape, read-only, since one element occurs several times. Throws shape_error where e does not
+/// broadcast to it.
 ///
 ///     std::cout << broadcast_to(array<int>{1, 2, 3}, {2, 3});
 ///     // prints: [[1 2 3]

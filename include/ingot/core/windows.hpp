@@ -1,5 +1,5 @@
-// Views in which an element stands at several places: windows that slide over an expression, and any strides over an
-// array's memory. They are to be read.
+// Views in which one element occurs several times, which are read-only: windows that slide over an expression, and any
+// strides over an array's memory.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@
 namespace ingot {
 namespace detail {
 
-/// Every window of that shape, as further axes behind those along which it slides: all, or the axes given, one of which
-/// may be given twice. A view, to be read. Throws shape_error where the window has another number of axes or does not
-/// fit.
+/// Every window of that shape. The windows' axes follow the axes along which they slide: all, or those given, one of
+/// which may be given twice. It is a read-only view. Throws shape_error where the window has another number of axes or
+/// does not fit.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << sliding_window_view(array<int>{1, 2, 3, 4}, 2) << '\n' << sliding_window_view(m, {2, 2}).shape();
@@ -36,7 +36,7 @@ auto sliding_window_view(E&& e, const shape_like& window, const axes& along) {
 template <class E>
 concept array_in_memory = array_expression<E> && requires(const E& e) { as_node(e).memory(); };
 
-/// An array's memory from where it begins, with another shape and strides in bytes: a view, to be read. Throws
+/// An array's memory from its first element, with another shape and strides in bytes: a read-only view. Throws
 /// shape_error where elements would lie outside the memory, or a stride is no multiple of an element's bytes.
 ///
 ///     array<int> x{1, 2, 3, 4, 5, 6};

@@ -1,4 +1,4 @@
-// How a kernel that a user wrote is told what it writes: k(x, out(y)), k(inout(z)).
+// Marks the arrays that a user's kernel writes: k(x, out(y)), k(inout(z)).
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,7 @@ namespace ingot {
 
 namespace detail {
 
-/// out(x) and inout(x).
+/// The type of out(x) and inout(x).
 template <class T>
 struct written_argument {
     using value_type = T;
@@ -24,9 +24,9 @@ inline constexpr bool is_written_argument<written_argument<T>> = true;
 
 }  // namespace detail
 
-/// An array that a kernel writes and does not read: a raw kernel, or an elementwise kernel that is a statement. Where
-/// the array shares its memory with a copy it gets memory of its own first, in which nothing is: what a raw kernel
-/// leaves unwritten is then unspecified.
+/// Marks an array that a kernel writes and does not read: a raw kernel, or an elementwise kernel that is a statement.
+/// An array that shares its memory with a copy first gets new, uninitialised memory: elements that a raw kernel does
+/// not write are then unspecified.
 ///
 ///     const raw_kernel fill("extern \"C\" __global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x; }", "fill");
 ///     array<int> x = empty<int>(4);
@@ -37,7 +37,7 @@ template <class T>
 detail::written_argument<T> out(array<T>& x) {
     return {x, false};
 }
-/// An array that a raw kernel reads and writes. Where it shares its memory with a copy, that stays as it is.
+/// An array that a raw kernel reads and writes. A copy that shares its memory does not change.
 ///
 ///     const raw_kernel next("extern \"C\" __global__ void next(int* x) { x[threadIdx.x] += 1; }", "next");
 ///     array<int> x{1, 2}, before = x;

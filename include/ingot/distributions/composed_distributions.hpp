@@ -1,7 +1,7 @@
-// Distributions that are made of others, and choices by chances: float64 inside, lazy expressions (lazy.hpp) whose
-// bodies are in the library. Calls are those of distributions.hpp: a parameter is a number or an expression that
-// broadcasts to the shape; a number outside what the distribution takes throws dtype_error, what an expression holds is
-// not looked at; the generator is last, where it is not the default one. Those that reject, or are made of such, are
+// Distributions composed of others, and draws from categories. They compute in float64, as lazy expressions (lazy.hpp)
+// whose bodies are in the library. Calls are those of distributions.hpp: a parameter is a number or an expression that
+// broadcasts to the shape; a number outside the distribution's domain throws dtype_error, an expression's values are
+// not checked; the generator is last, by default the default one. Distributions by rejection, or composed of such, are
 // texts, which the interpreter does not take.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace ingot {
 namespace detail {
 
-/// A parameter of a distribution that is computed in the library.
+/// A parameter of a distribution computed in the library.
 template <class A>
 lazy<double> lazy_parameter(const draw<double>& d, const char* name, const A& given, domain wanted = domain::finite) {
     if constexpr (array_expression<A>)
@@ -40,9 +40,9 @@ INGOT_API lazy<double> logseries_numbers(const draw<double>&, const lazy<double>
 INGOT_API lazy<double> dirichlet_numbers(const lazy<double>& alpha, const shape_like&, random::generator&);
 INGOT_API array<std::int64_t> multinomial_counts(const lazy<double>& n, const lazy<double>& pvals, const shape_like&,
                                                  random::generator&);
-/// Null: the logits' shape without their last axis.
+/// A null shape means the logits' shape without their last axis.
 INGOT_API lazy<std::int64_t> categories(const lazy<double>& logits, const shape_like*, random::generator&);
-/// Throws dtype_error where more is drawn than there is.
+/// Throws dtype_error where more is drawn than exists.
 INGOT_API void check_sample_size(double ngood, double nbad, double nsample);
 
 }  // namespace detail
@@ -61,9 +61,9 @@ auto standard_exponential(const shape_like& shape, generator& g = default_genera
     return d.numbers(d.exponential());
 }
 
-/// Numbers of Student's t distribution with df degrees of freedom: normal ones over the root of a chi-square over df.
-/// Computed in float64. Throws dtype_error where a number df is not positive, shape_error where an extent is negative
-/// or an expression does not broadcast to the shape.
+/// Numbers of Student's t distribution with df degrees of freedom: normal numbers over the root of a chi-square over
+/// df. Computed in float64. Throws dtype_error where a number df is not positive, shape_error where an extent is
+/// negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(stddev(random::standard_t<double>(10, {10000})) - 1.118) < 0.1);
@@ -76,8 +76,8 @@ lazy<T> standard_t(const D& df, const shape_like& shape, generator& g = default_
     return detail::standard_t_numbers(d, detail::lazy_parameter(d, "df", df, detail::domain::positive));
 }
 
-/// Numbers of the F distribution: of two chi-squares of dfnum and dfden degrees of freedom, each over its degrees, the
-/// ratio. Computed in float64. Throws dtype_error where a number dfnum or dfden is not positive, shape_error where an
+/// Numbers of the F distribution: the ratio of two chi-squares of dfnum and dfden degrees of freedom, each over its
+/// degrees. Computed in float64. Throws dtype_error where a number dfnum or dfden is not positive, shape_error where an
 /// extent is negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
@@ -92,7 +92,7 @@ lazy<T> f(const N& dfnum, const D& dfden, const shape_like& shape, generator& g 
                              detail::lazy_parameter(d, "dfden", dfden, detail::domain::positive));
 }
 
-/// Sums of squares of df normal numbers whose means' squares add up to nonc; df may be any positive number. Computed in
+/// Sums of squares of df normal numbers with a sum nonc of squared means; df may be any positive number. Computed in
 /// float64. Throws dtype_error where a number df is not positive or nonc is negative, shape_error where an extent is
 /// negative or an expression does not broadcast to the shape.
 ///
@@ -124,9 +124,9 @@ lazy<T> wald(const M& mean, const S& scale, const shape_like& shape, generator& 
                                 detail::lazy_parameter(d, "scale", scale, detail::domain::positive));
 }
 
-/// Angles from -pi to pi, of density exp(kappa cos(x - mu)) (Best and Fisher, 1979). Computed in float64. Throws
-/// dtype_error where a number kappa is negative, shape_error where an extent is or an expression does not broadcast to
-/// the shape.
+/// Angles from -pi to pi, with density proportional to exp(kappa cos(x - mu)) (Best and Fisher, 1979). Computed in
+/// float64. Throws dtype_error where a number kappa is negative, shape_error where an extent is or an expression does
+/// not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::vonmises<double>(0.5, 4, {10000})) - 0.5) < 0.1);
@@ -140,10 +140,9 @@ lazy<T> vonmises(const M& mu, const K& kappa, const shape_like& shape, generator
                                     detail::lazy_parameter(d, "kappa", kappa, detail::domain::not_negative));
 }
 
-/// Normal numbers of mean 0 and deviation 1 that lie from lower to upper, either of which may be infinite, by the
-/// inverse of the distribution function, in the tail that is the lesser. Computed in float64. Throws dtype_error where
-/// numbers are not lower < upper, shape_error where an extent is negative or an expression does not broadcast to the
-/// shape.
+/// Normal numbers of mean 0 and deviation 1, truncated to lower to upper, either of which may be infinite, by the
+/// inverse of the distribution function in the lesser tail. Computed in float64. Throws dtype_error where numbers are
+/// not lower < upper, shape_error where an extent is negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     array<double> x = random::truncated_normal<double>(2, 3, {10000});
@@ -159,9 +158,9 @@ lazy<T> truncated_normal(const L& lower, const U& upper, const shape_like& shape
                                             detail::lazy_parameter(d, "upper", upper, detail::domain::number));
 }
 
-/// How many trials of probability p fail before n have succeeded: integers from 0; n may be any positive number. A
-/// Poisson number whose mean has a gamma distribution; computed in float64. Throws dtype_error where a number n is not
-/// positive or p not 0 < p <= 1, shape_error where an extent is negative or an expression does not broadcast to the
+/// The number of failures before n successes in trials of probability p: integers from 0; n may be any positive number.
+/// They are Poisson numbers with a gamma-distributed mean, computed in float64. Throws dtype_error where a number n is
+/// not positive or p not 0 < p <= 1, shape_error where an extent is negative or an expression does not broadcast to the
 /// shape.
 ///
 ///     random::seed(1);
@@ -177,10 +176,10 @@ lazy<T> negative_binomial(const N& n, const P& p, const shape_like& shape, gener
                                           detail::lazy_parameter(d, "p", p, detail::domain::positive_probability)));
 }
 
-/// How many of nsample that are drawn without putting back are good, of ngood and nbad: integers (Stadlober's HRUA,
-/// 1990; of few by the sums of the probabilities). Computed in float64. Throws dtype_error where a number is negative
-/// or more are drawn than there are, shape_error where an extent is negative or an expression does not broadcast to the
-/// shape.
+/// The number of good ones among nsample drawn without replacement from ngood good and nbad bad ones: integers
+/// (Stadlober's HRUA, 1990; small samples by sums of the probabilities). Computed in float64. Throws dtype_error where
+/// a number is negative or more are drawn than there are, shape_error where an extent is negative or an expression does
+/// not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::hypergeometric(15, 25, 20, {10000})) - 7.5) < 0.1);
@@ -199,7 +198,7 @@ lazy<T> hypergeometric(const G& ngood, const B& nbad, const S& nsample, const sh
                                        detail::lazy_parameter(d, "nsample", nsample, detail::domain::count)));
 }
 
-/// Integers from 1 whose probabilities are as k^-a. Computed in float64, so that above 2^53 not all occur. Throws
+/// Integers k from 1 with probabilities proportional to k^-a. Computed in float64, so not all above 2^53 occur. Throws
 /// dtype_error where a number a is not above 1, shape_error where an extent is negative or an expression does not
 /// broadcast to the shape.
 ///
@@ -213,9 +212,9 @@ lazy<T> zipf(const A& a, const shape_like& shape, generator& g = default_generat
     return astype<T>(detail::zipf_numbers(d, detail::lazy_parameter(d, "a", a, detail::domain::above_one)));
 }
 
-/// Integers from 1 whose probabilities are as p^k / k (Kemp, 1981). Computed in float64. Throws dtype_error where a
-/// number p is not 0 <= p < 1, shape_error where an extent is negative or an expression does not broadcast to the
-/// shape.
+/// Integers k from 1 with probabilities proportional to p^k / k (Kemp, 1981). Computed in float64. Throws dtype_error
+/// where a number p is not 0 <= p < 1, shape_error where an extent is negative or an expression does not broadcast to
+/// the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::logseries(0.7, {10000})) - 1.938) < 0.1);
@@ -230,10 +229,11 @@ lazy<T> logseries(const P& p, const shape_like& shape, generator& g = default_ge
 
 // ---- along a last axis -------------------------------------------------------------------------------------------
 
-/// Shares that add up to 1, along a last axis of as many as alpha has: gamma numbers of these shapes over their sum.
-/// The result has shape (shape..., k); alpha is (k,), or has axes before that broadcast to the shape. Computed in
-/// float64, by logarithms, so that small alphas do not underflow together. Throws shape_error where alpha has no axis
-/// or does not broadcast. The values of alpha are not checked: one that is not positive gives NaN.
+/// Dirichlet's distribution: shares that add up to 1 along a last axis, which is alpha's: gamma numbers with these
+/// shape parameters over their sum. The result has shape (shape..., k); alpha is (k,), or has axes before that
+/// broadcast to the shape. Computed in float64 by logarithms, so that small alphas do not all underflow. Throws
+/// shape_error where alpha has no axis or does not broadcast. The values of alpha are not checked: one that is not
+/// positive gives NaN.
 ///
 ///     random::seed(1);
 ///     array<double> x = random::dirichlet<double>(array<double>{1, 2, 5}, {10000});
@@ -246,11 +246,11 @@ lazy<T> dirichlet(const A& alpha, const shape_like& shape = {}, generator& g = d
     return detail::dirichlet_numbers(lazy<double>(alpha), shape, g);
 }
 
-/// How often each of k outcomes of these probabilities occurs in n trials: int64, of shape (shape..., k). pvals is
-/// (k,), or has axes before that broadcast to the shape; its last probability counts as what the others leave, as
-/// NumPy's does. n is a number or an expression that broadcasts to the shape. Evaluated, a binomial number for each
-/// outcome of what is left. Waits for pvals. Throws dtype_error where a number n is negative, a probability is not 0 to
-/// 1 or all but the last add up to more than 1; shape_error where pvals has no axis or does not broadcast.
+/// The number of occurrences of each of k outcomes with these probabilities in n trials: int64, of shape (shape..., k).
+/// pvals is (k,), or has axes before that broadcast to the shape; as in NumPy, the last probability is what the others
+/// leave. n is a number or an expression that broadcasts to the shape. The numbers are evaluated, as a binomial number
+/// for each outcome of the rest. Waits for pvals. Throws dtype_error where a number n is negative, a probability is not
+/// 0 to 1 or all but the last add up to more than 1; shape_error where pvals has no axis or does not broadcast.
 ///
 ///     random::seed(1);
 ///     array<std::int64_t> x = random::multinomial(20, array<double>{0.5, 0.25, 0.25}, {10000});
@@ -265,10 +265,10 @@ array<std::int64_t> multinomial(const N& n, const P& pvals, const shape_like& sh
                                       shape, g);
 }
 
-/// Numbers of outcomes, 0 to k - 1, whose probabilities are as exp(logits) along the last axis: the place of the
-/// greatest logit with a Gumbel number added, as JAX has it. int64, of the logits' shape without that axis, or of a
-/// shape that this broadcasts to. An expression. Throws shape_error where there is no axis, it is empty, or the others
-/// do not broadcast.
+/// Numbers of outcomes, 0 to k - 1, with probabilities proportional to exp(logits) along the last axis: the index of
+/// the greatest sum of a logit and a Gumbel number, as in JAX. The result is an expression in int64, of the logits'
+/// shape without that axis, or of a shape to which this broadcasts. Throws shape_error where there is no axis, it is
+/// empty, or the others do not broadcast.
 ///
 ///     random::seed(1);
 ///     array<double> p{0.2, 0, 0.8};

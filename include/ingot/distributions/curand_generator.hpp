@@ -1,6 +1,6 @@
-// Random numbers of cuRAND's generators, for what has to agree with other programs that use these, or wants a sequence
-// of low discrepancy. Arrays are filled when the call is written; `random::generator` makes expressions, which take no
-// memory, and needs no library.
+// Random numbers of cuRAND's generators, for agreement with other programs that use them, or for sequences of low
+// discrepancy. A call fills an array at once; `random::generator` makes expressions, which take no memory, and needs no
+// library.
 #pragma once
 
 #include <cmath>
@@ -18,16 +18,16 @@ class curand_state;
 
 namespace random {
 
-/// cuRAND's generators: xorwow and mrg32k3a are pseudo-random, sobol is quasi-random, its numbers of 32 bits.
+/// cuRAND's generators: xorwow and mrg32k3a are pseudo-random; sobol is quasi-random, with 32-bit numbers.
 enum class curand_kind : std::uint8_t { xorwow, mrg32k3a, sobol };
-/// The same, for short.
+/// Short names of cuRAND's generators.
 inline constexpr curand_kind xorwow = curand_kind::xorwow, mrg32k3a = curand_kind::mrg32k3a, sobol = curand_kind::sobol;
 
 }  // namespace random
 
 namespace detail {
 
-/// What is drawn, and the two numbers that it depends on.
+/// The distribution to draw, and its two parameters.
 struct curand_draw {
     enum class distribution : std::uint8_t { bits, uniform, normal, lognormal, poisson } of;
     double first = 0, second = 0;
@@ -37,17 +37,16 @@ struct curand_draw {
 
 namespace random {
 
-/// What cuRAND draws: float32 and float64.
+/// Element types that cuRAND draws: float32 and float64.
 template <class T>
 concept curand_element = std::same_as<T, float> || std::same_as<T, double>;
 
-/// One of cuRAND's generators (`xorwow`, `mrg32k3a`, `sobol`), on the device that is current when it is made: on a GPU
-/// by its library, with the stream that is current at a call; on the host by the library's own host generator, which
-/// takes no GPU. A call fills an array with the numbers that come next, as cuRAND's C functions do. Several threads may
-/// call it, one after the other.
+/// One of cuRAND's generators (`xorwow`, `mrg32k3a`, `sobol`), on the device that is current when it is made. On a GPU
+/// cuRAND works on the stream that is current at a call; on the host cuRAND's own host generator needs no GPU. A call
+/// fills an array with the next numbers, as cuRAND's C functions do. Several threads may call it, one after the other.
 ///
-/// sobol has points of `dimensions` coordinates, 1 to 20000, and its seed is the number of the first point. Of several
-/// dimensions an array's first axis is that of the coordinates: shape {dimensions, points}.
+/// sobol has points of `dimensions` coordinates, 1 to 20000, and its seed is the number of the first point. With
+/// several dimensions an array's first axis is that of the coordinates: shape {dimensions, points}.
 ///
 /// Throws library_error where cuRAND is missing or fails, error where there are no such dimensions, device_error where
 /// a graph is recorded.
@@ -66,7 +65,7 @@ concept curand_element = std::same_as<T, float> || std::same_as<T, double>;
 ///     //         [[0.5   0.75  0.25  0.375]
 ///     //          [0.5   0.25  0.75  0.375]]1
 class INGOT_API curand_generator {
-    // Before its users, whose results are deduced.
+    // Declared before its callers, whose result types are deduced.
     void fill(const char* operation, detail::curand_draw, buffer&, dtype, std::span<const index_t> shape);
 
     template <class T>
@@ -83,28 +82,28 @@ public:
     curand_generator& operator=(const curand_generator&) = delete;
     ~curand_generator();
 
-    /// Where it draws.
+    /// The device on which it draws.
     device_id device() const noexcept;
-    /// Which of cuRAND's generators it is.
+    /// The kind of cuRAND's generator.
     curand_kind kind() const noexcept;
 
-    /// Begins anew with another seed; of sobol with the point of this number.
+    /// Restarts with another seed; sobol restarts at the point of this number.
     void seed(std::uint64_t value);
 
-    /// Words of 32 random bits, or of xorwow and mrg32k3a of 64, which are two of 32, the lower one first. Throws
-    /// shape_error where an extent is negative or the first one is not sobol's dimensions, dtype_error where sobol is
-    /// to have 64 bits.
+    /// Words of 32 random bits; xorwow and mrg32k3a also give 64, as two of 32, the lower one first. Throws shape_error
+    /// where an extent is negative or the first one is not sobol's dimensions, dtype_error where sobol should give 64
+    /// bits.
     template <word_element T>
     array<T> bits(const shape_like& shape) {
         return filled<T>("bits", {detail::curand_draw::distribution::bits}, shape);
     }
-    /// Uniform numbers as cuRAND has them, without 0 and with 1: 0 < u <= 1. Throws shape_error as `bits`.
+    /// Uniform numbers as cuRAND draws them, without 0 and with 1: 0 < u <= 1. Throws shape_error as `bits`.
     template <curand_element T>
     array<T> uniform(const shape_like& shape) {
         return filled<T>("uniform", {detail::curand_draw::distribution::uniform}, shape);
     }
-    /// Normal numbers of this mean and deviation. xorwow and mrg32k3a draw them in pairs: of an odd number one is
-    /// drawn in vain. Throws shape_error as `bits`, dtype_error where a parameter is not finite or the deviation is
+    /// Normal numbers of this mean and deviation. xorwow and mrg32k3a draw them in pairs: for an odd number one is
+    /// discarded. Throws shape_error as `bits`, dtype_error where a parameter is not finite or the deviation is
     /// negative.
     template <curand_element T>
     array<T> normal(const shape_like& shape, double mean = 0, double deviation = 1) {
@@ -115,7 +114,7 @@ public:
     array<T> lognormal(const shape_like& shape, double mean = 0, double deviation = 1) {
         return filled<T>("lognormal", {detail::curand_draw::distribution::lognormal, mean, deviation}, shape);
     }
-    /// How many events there are where `lam` are expected, as cuRAND's words. Throws shape_error as `bits`, dtype_error
+    /// The number of events where `lam` are expected, as cuRAND's words. Throws shape_error as `bits`, dtype_error
     /// where lam is not positive and finite.
     array<std::uint32_t> poisson(double lam, const shape_like& shape);
 

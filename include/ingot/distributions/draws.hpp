@@ -1,18 +1,18 @@
 // Random numbers of the usual distributions, as expressions over a generator's leaves: they take no memory, fuse with
-// what is around them, and give the same numbers however often they are evaluated and however they are viewed. A call
-// ends with the numbers' shape and, where it is not the default one, with the generator:
+// the expressions around them, and give the same numbers however often they are evaluated and however they are viewed.
+// The last arguments of a call are the numbers' shape and, unless it is the default one, the generator:
 //
 //   array<float> t = random::exponential<float>(2.0, {1000});
 //   array<float> noisy = random::normal<float>(signal, 0.1, signal.shape(), g);
 //
-// A parameter is a number, or an expression that broadcasts to the shape. A number outside what the distribution takes
-// throws dtype_error; what an expression holds is not looked at, and makes NaN, or of integers anything.
+// A parameter is a number, or an expression that broadcasts to the shape. A number outside the distribution's domain
+// throws dtype_error; an expression's values are not checked: they make NaN, or arbitrary integers.
 //
-// Those up to `geometric` transform a leaf, by the inverse of the distribution function but for the normal ones. The
-// integers and truths among them are the same on every target, and so are uniforms whose high - low is a power of two;
-// others within the ulps of their functions. Those after it reject, in a loop that calls Philox: element i depends on
-// seed, call and i alone, but a last bit that differs between targets may decide otherwise. They are texts, which
-// the interpreter does not take.
+// Distributions up to `geometric` transform a leaf, by the inverse of the distribution function except for the normal
+// ones. Their integers and bools are the same on every target, as are uniforms whose high - low is a power of two;
+// others agree within the ulps of their functions. Later distributions reject, in a loop that calls Philox: element i
+// depends on seed, call and i alone, but a last bit that differs between targets may change a decision. They are texts,
+// which the interpreter does not take.
 #pragma once
 
 #include <concepts>
@@ -33,14 +33,14 @@
 namespace ingot {
 namespace detail {
 
-/// What a distribution takes for a parameter: a real number, or an expression of them.
+/// A parameter of a distribution: a real number, or an expression of them.
 template <class P>
 concept real_parameter = argument_like<P> && kind_of(type_of_argument<P>()) != kind::complex;
-/// An integer, or an expression of them.
+/// A parameter that is an integer, or an expression of them.
 template <class P>
 concept integer_parameter = real_parameter<P> && kind_of(type_of_argument<P>()) == kind::integer;
 
-/// What a number has to be.
+/// The domains of parameters.
 enum class domain {
     number,
     finite,
@@ -53,17 +53,17 @@ enum class domain {
     count
 };
 
-/// Throws dtype_error where it is not.
+/// Throws dtype_error where the parameter is outside the domain.
 INGOT_API void check_parameter(const char* operation, const char* name, double given, domain wanted);
 /// Throws dtype_error where the first is not less than the second, or not less or equal.
 INGOT_API void check_order(const char* operation, const char* first_name, double first, const char* second_name,
                            double second, bool may_be_equal);
-/// Throws dtype_error where the difference of two numbers is infinite in the type that it is computed in.
+/// Throws dtype_error where the difference of two numbers is infinite in the type in which it is computed.
 INGOT_API void check_width(const char* operation, double low, double high, double width);
 [[noreturn]] INGOT_API void throw_bad_range(const char* operation, const std::string& low, const std::string& high,
                                             dtype of, bool endpoint);
 
-/// Kernels that reject.
+/// Kernels of distributions by rejection.
 using poisson_text = elementwise_kernel<"int64 number, double lam, uint64 seed, uint64 call", "double y">;
 using gamma_text = elementwise_kernel<"int64 number, double k, uint64 seed, uint64 call", "double y">;
 using binomial_text = elementwise_kernel<"int64 number, double n, double p, uint64 seed, uint64 call", "double y">;
@@ -72,7 +72,7 @@ INGOT_API const gamma_text& gamma_kernel();
 INGOT_API const gamma_text& log_gamma_kernel();
 INGOT_API const binomial_text& binomial_kernel();
 
-/// A call of a distribution: what its numbers of type T are made of.
+/// The state of one call of a distribution with numbers of type T.
 template <class T>
 class draw {
 public:
@@ -106,7 +106,7 @@ public:
                         may_be_equal);
     }
 
-    /// From `low` to `high`, both numbers or expressions of the shape.
+    /// The difference of `high` and `low`, both numbers or expressions of the shape.
     template <class A, class B>
     auto width(const A& low, const B& high) const {
         if constexpr (!array_expression<A> && !array_expression<B>)
@@ -120,13 +120,13 @@ public:
         return generator_.bits<W>(shape_);
     }
     auto normal() const { return generator_.normal<real>(shape_); }
-    /// 0 <= u < 1.
+    /// Uniform numbers, 0 <= u < 1.
     auto uniform() const { return generator_.uniform<real>(shape_); }
-    /// 0 < u <= 1, of 32 or 53 bits: the finer the nearer to 0, where a logarithm looks.
+    /// 0 < u <= 1, with 32 or 53 bits: the finer the nearer to 0, where a logarithm needs it.
     auto above_zero() const { return above_zero_of(bits(), std::numeric_limits<word>::digits); }
-    /// The same, and less than 1.
+    /// 0 < u < 1.
     auto inside() const { return ingot::minimum(above_zero(), 1 - std::numeric_limits<real>::epsilon() / 2); }
-    /// 0 < u <= 1, and a sign of its own.
+    /// 0 < u <= 1, and a separate sign.
     auto above_zero_and_sign() const {
         const auto words = bits();
         const auto sign = 1 - 2 * ingot::astype<real>(words & word{1});
@@ -134,7 +134,7 @@ public:
     }
     auto exponential() const { return -ingot::log(above_zero()); }
 
-    /// A kernel that rejects: of the elements' numbers, the parameters, and what this call draws from.
+    /// Calls a kernel by rejection with the elements' numbers, the parameters, and this call's seed and number.
     template <class K, class... P>
     auto by(const K& kernel, const P&... parameters) const {
         const random_call call = generator_.bits<std::uint64_t>(shape_).call();
@@ -155,7 +155,7 @@ private:
         else
             return ingot::astype<P>(std::forward<E>(e));
     }
-    /// Of words that have so many bits; the products are exact.
+    /// 0 < u <= 1 from words of this many bits; the products are exact.
     template <class E>
     static auto above_zero_of(const E& words, int bits) {
         if constexpr (sizeof(real) == 4) {
@@ -165,7 +165,7 @@ private:
             return ingot::astype<double>(words >> static_cast<word>(bits - 53)) * 0x1p-53 + 0x1p-54;
         }
     }
-    /// On the device of the other leaves, so that no number is elsewhere.
+    /// The elements' numbers, on the device of the other leaves.
     auto positions() const {
         return random_leaf<index_t, generator_kind::position>({0, 0}, contiguous_layout(shape_.values()));
     }
@@ -175,7 +175,7 @@ private:
     random::generator& generator_;
 };
 
-/// An integer, or an expression of them, as a word that counts modulo 2^64.
+/// An integer, or an expression of them, as a word modulo 2^64.
 template <class A>
 auto as_word(const char* operation, const A& given, const shape_like& shape) {
     if constexpr (array_expression<A>)
@@ -184,7 +184,7 @@ auto as_word(const char* operation, const A& given, const shape_like& shape) {
         return static_cast<std::uint64_t>(given);
 }
 
-/// The lower half of such a word.
+/// The lower half of a 64-bit word.
 template <class A>
 auto as_32_bits(const A& given) {
     if constexpr (array_expression<A>)
@@ -193,7 +193,7 @@ auto as_32_bits(const A& given) {
         return static_cast<std::uint32_t>(given);
 }
 
-/// Throws where numbers are no range of T.
+/// Throws dtype_error where numbers are no range of T.
 template <class T, class L, class H>
 void check_range(const char* operation, const L& low, const H& high, bool endpoint) {
     const auto last_fits = [endpoint](auto to, auto most) {
@@ -233,7 +233,7 @@ auto integers(const L& low, const H& high, const shape_like& shape, bool endpoin
         const auto scaled = apply_operator<op::multiply_high>(words, as_32_bits(range));
         return ingot::astype<T>(scaled + as_32_bits(first));
     } else if constexpr (sizeof(T) == 4) {
-        // The leaf above, of a range that an expression holds: modulo 2^32, of which 0 stands for 2^32.
+        // As the leaf above, for a range that an expression holds: modulo 2^32, where 0 stands for 2^32.
         const auto upper = g.bits<deferred<std::uint32_t, T>>(shape);
         layout further = upper.where();
         further.offset += static_cast<index_t>(philox::lower_half);
@@ -254,13 +254,13 @@ auto integers(const L& low, const H& high, const shape_like& shape, bool endpoin
 
 namespace random {
 
-/// What random integers are of.
+/// Element types of random integers.
 template <class T>
 concept integer_element = element_type<T> && std::integral<T> && !std::same_as<T, bool>;
 
 // ---- uniform ----------------------------------------------------------------------------------------------------
 
-/// Uniform numbers, low <= x < high but for rounding, of this shape. Throws dtype_error where numbers are not low <
+/// Uniform numbers, low <= x < high except for rounding, of this shape. Throws dtype_error where numbers are not low <
 /// high or high - low is infinite in T, shape_error where an extent is negative or an expression does not broadcast to
 /// the shape.
 ///
@@ -281,10 +281,9 @@ auto uniform(const L& low, const H& high, const shape_like& shape, generator& g 
 
 /// Integers, low <= x < high, or <= high where `endpoint`, of this shape. They are the high part of a random word times
 /// the range: of 32 bits for types of 8 and 16, so that a value's probability is off by up to 2^-32; of 64 bits for
-/// others, off by 2^-64, which beside a range near 2^64 is much. Throws dtype_error where numbers are no range of T,
-/// which one that is empty is not, shape_error where an extent is negative or an expression does not broadcast to the
-/// shape. What expressions hold is not looked at: where high is not above low, x is any number of T, the same one on
-/// every target.
+/// others, off by 2^-64, which matters for a range near 2^64. Throws dtype_error where numbers are no range of T, as is
+/// an empty one, shape_error where an extent is negative or an expression does not broadcast to the shape. Expressions
+/// are not checked: where high is not above low, x is any number of T, the same on every target.
 ///
 ///     random::generator g(5);
 ///     array<int> dice = random::integers<int>(1, 6, {1000}, true, g);
@@ -302,7 +301,7 @@ auto integers(const L& low, const H& high, const shape_like& shape, generator& g
     return detail::integers<T>(low, high, shape, false, g);
 }
 
-/// True with probability p, of this shape: of a word of 32 bits, so that p is met within 2^-32. Throws dtype_error
+/// True with probability p, of this shape: from a word of 32 bits, so that p is met within 2^-32. Throws dtype_error
 /// where a number p is not 0 <= p <= 1, shape_error where an extent is negative or an expression does not broadcast to
 /// it.
 ///
@@ -458,7 +457,7 @@ auto weibull(const A& a, const shape_like& shape, generator& g = default_generat
     return d.numbers(ingot::power(d.exponential(), 1 / d.parameter("a", a, detail::domain::positive)));
 }
 
-/// Numbers of the Pareto distribution of the second kind, as NumPy has it: 1 - (1 + x)^-a. Throws dtype_error where a
+/// Numbers of the Pareto distribution of the second kind, as in NumPy: 1 - (1 + x)^-a. Throws dtype_error where a
 /// number a is not positive, shape_error where an extent is negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
@@ -471,8 +470,8 @@ auto pareto(const A& a, const shape_like& shape, generator& g = default_generato
     return d.numbers(ingot::expm1(d.exponential() / d.parameter("a", a, detail::domain::positive)));
 }
 
-/// Numbers from 0 to 1 of distribution x^a. Throws dtype_error where a number a is not positive, shape_error where an
-/// extent is negative or an expression does not broadcast to the shape.
+/// Numbers from 0 to 1 with distribution function x^a. Throws dtype_error where a number a is not positive, shape_error
+/// where an extent is negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::power<double>(3, {10000})) - 0.75) < 0.05);
@@ -524,8 +523,8 @@ auto triangular(const L& left, const M& mode, const R& right, const shape_like& 
                                   to - ingot::sqrt((1 - u) * (width * (to - top)))));
 }
 
-/// How many trials of probability p the first success takes: integers from 1. Throws dtype_error where a number p is
-/// not 0 < p <= 1, shape_error where an extent is negative or an expression does not broadcast to the shape.
+/// The number of trials of probability p up to the first success: integers from 1. Throws dtype_error where a number p
+/// is not 0 < p <= 1, shape_error where an extent is negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::geometric(0.25, {10000})) - 4) < 0.3);
@@ -541,7 +540,7 @@ auto geometric(const P& p, const shape_like& shape, generator& g = default_gener
 
 // ---- by rejection -----------------------------------------------------------------------------------------------
 
-/// How many events there are where `lam` are expected: integers from 0. Computed in float64. Throws dtype_error where a
+/// The number of events where `lam` are expected: integers from 0. Computed in float64. Throws dtype_error where a
 /// number lam is negative, shape_error where an extent is or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
@@ -554,8 +553,8 @@ auto poisson(const L& lam, const shape_like& shape, generator& g = default_gener
     return ingot::astype<T>(d.by(detail::poisson_kernel(), d.parameter("lam", lam, detail::domain::not_negative)));
 }
 
-/// How many of n trials of probability p succeed: integers from 0 to n. Computed in float64. Throws dtype_error where a
-/// number n is negative or p not 0 <= p <= 1, shape_error where an extent is negative or an expression does not
+/// The number of successes in n trials of probability p: integers from 0 to n. Computed in float64. Throws dtype_error
+/// where a number n is negative or p not 0 <= p <= 1, shape_error where an extent is negative or an expression does not
 /// broadcast to the shape.
 ///
 ///     random::seed(1);
@@ -571,9 +570,9 @@ auto binomial(const N& n, const P& p, const shape_like& shape, generator& g = de
     return ingot::astype<T>(d.by(detail::binomial_kernel(), trials, chance));
 }
 
-/// Numbers of the gamma distribution of this shape parameter and scale: of mean k * scale. Computed in float64. Throws
-/// dtype_error where a number k is not positive or a number scale negative, shape_error where an extent is negative or
-/// an expression does not broadcast to the shape.
+/// Numbers of the gamma distribution with this shape parameter and scale, of mean k * scale. Computed in float64.
+/// Throws dtype_error where a number k is not positive or a number scale negative, shape_error where an extent is
+/// negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::gamma<double>(3, 2, {10000})) - 6) < 0.3);
@@ -603,9 +602,9 @@ auto chisquare(const D& df, const shape_like& shape, generator& g = default_gene
     return detail::draw<T>::numbers(2 * d.by(detail::gamma_kernel(), freedom / 2));
 }
 
-/// Numbers from 0 to 1 of density x^(a - 1) (1 - x)^(b - 1): of mean a / (a + b). Computed in float64. Throws
-/// dtype_error where a number a or b is not positive, shape_error where an extent is negative or an expression does not
-/// broadcast to the shape.
+/// Numbers from 0 to 1 with density proportional to x^(a - 1) (1 - x)^(b - 1), of mean a / (a + b). Computed in
+/// float64. Throws dtype_error where a number a or b is not positive, shape_error where an extent is negative or an
+/// expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::beta<double>(1, 3, {10000})) - 0.25) < 0.05);
@@ -617,7 +616,7 @@ auto beta(const A& a, const B& b, const shape_like& shape, generator& g = defaul
     const detail::draw<detail::deferred<double, A>> d("beta", shape, g);
     const auto first = d.parameter("a", a, detail::domain::positive);
     const auto second = d.parameter("b", b, detail::domain::positive);
-    // Of two gammas x and y, x / (x + y): by their logarithms, for both may be too small for a double.
+    // x / (x + y) for two gamma numbers x and y, by their logarithms, since both may be too small for a double.
     const auto x = d.by(detail::log_gamma_kernel(), first);
     const auto y = d.by(detail::log_gamma_kernel(), second);
     return detail::draw<T>::numbers(ingot::expit(x - y));

@@ -1,6 +1,6 @@
-// Random orders and choices: permutations, elements drawn with and without putting them back, evenly or by weights, and
-// normal vectors. Orders come of sorting random numbers, so they are library calls in expressions (sorting.hpp), whose
-// numbers are the same however often they are evaluated.
+// Random orders and choices: permutations, elements drawn with and without replacement, uniformly or by weights, and
+// normal vectors. Orders are sorted random numbers, so they are library calls in expressions (sorting.hpp), which give
+// the same numbers however often they are evaluated.
 #pragma once
 
 #include <concepts>
@@ -21,10 +21,10 @@
 namespace ingot {
 namespace detail {
 
-/// n. Throws shape_error of a negative one.
+/// Returns n. Throws shape_error where it is negative.
 INGOT_API index_t checked_population(const char* operation, index_t n);
-/// How many there are to choose from: a number, or an expression's slices along its first axis. Throws shape_error of
-/// a negative number, and of what has no axis.
+/// The size of the population: a number, or the number of an expression's slices along its first axis. Throws
+/// shape_error for a negative number, and for an expression without axes.
 template <class A>
 index_t population(const char* operation, const A& of) {
     if constexpr (std::integral<A>) {
@@ -34,24 +34,25 @@ index_t population(const char* operation, const A& of) {
         return checked_population(operation, shape.count() == 0 ? -1 : shape[0]);
     }
 }
-/// Throws shape_error where more are wanted than there are, or there are no weights for some.
+/// Throws shape_error where more are drawn than there are, or weights do not fit.
 INGOT_API void check_choice(index_t of, const shape_like& shape, bool replace);
 INGOT_API void check_weights(const shape_like& weights, index_t of);
 INGOT_API void check_covariance(const shape_like& mean, const shape_like& covariance);
 
-/// The numbers 0 to n - 1 in random order; of them so many as the shape has elements; that by weights.
+/// random_order: the numbers 0 to n - 1 in random order. drawn_apart: as many of them as the shape has elements,
+/// without replacement; the second one by weights.
 INGOT_API lazy<std::int64_t> random_order(index_t n, random::generator&);
 INGOT_API lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, random::generator&);
 INGOT_API lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, const lazy<double>& weights,
                                          random::generator&);
-/// Of the numbers 0 to n - 1, each drawn anew; that by weights.
+/// Numbers from 0 to n - 1, drawn with replacement; the second one by weights.
 INGOT_API lazy<std::int64_t> drawn_again(index_t n, const shape_like& shape, random::generator&);
 INGOT_API lazy<std::int64_t> drawn_again(index_t n, const shape_like& shape, const lazy<double>& weights,
                                          random::generator&);
 INGOT_API lazy<double> normal_vectors(const array<double>& mean, const array<double>& covariance,
                                       const shape_like& shape, random::generator&);
 
-/// What numbers of slices stand for.
+/// The slices with these numbers, or the numbers themselves.
 template <class A>
 auto sampled(const A& of, const lazy<std::int64_t>& numbers) {
     if constexpr (std::integral<A>)
@@ -67,9 +68,9 @@ concept population_like = (std::integral<A> && !std::same_as<A, bool>) || array_
 
 namespace random {
 
-/// The numbers 0 to n - 1 in random order, int64; of an expression its slices along the first axis in random order.
-/// Every order is as likely. An expression, on the current device. Throws shape_error where n is negative or the
-/// expression has no axis.
+/// The numbers 0 to n - 1 in random order, int64; for an expression its slices along the first axis in random order.
+/// Every order has the same probability. The result is an expression on the current device. Throws shape_error where n
+/// is negative or the expression has no axis.
 ///
 ///     random::seed(1);
 ///     array<int> cards{2, 3, 5, 7, 11};
@@ -82,8 +83,8 @@ auto permutation(const A& of, generator& g = default_generator(), const source_p
     return detail::sampled(of, detail::random_order(n, g));
 }
 
-/// Puts an array's slices along the first axis in random order, every order as likely. Throws shape_error where it has
-/// no axis.
+/// Puts an array's slices along the first axis in random order; every order has the same probability. Throws
+/// shape_error where it has no axis.
 ///
 ///     random::seed(1);
 ///     array<int> cards{2, 3, 5, 7, 11};
@@ -96,9 +97,10 @@ void shuffle(array<T>& x, generator& g = default_generator()) {
     assign(x, shuffled);
 }
 
-/// Of the numbers 0 to n - 1, int64, or of an expression's slices along its first axis, so many as the shape has
-/// elements, each as likely, put back or not. An expression, on the current device. Throws shape_error where n is
-/// negative, there is nothing to choose from, or more are wanted than there are and none is put back.
+/// Draws from the numbers 0 to n - 1, int64, or from an expression's slices along its first axis, as many as the shape
+/// has elements, uniformly, with or without replacement. The result is an expression on the current device. Throws
+/// shape_error where n is negative, there is nothing to choose from, or more are drawn than there are without
+/// replacement.
 ///
 ///     random::seed(1);
 ///     array<double> v{1, 2, 4};
@@ -113,11 +115,11 @@ auto choice(const A& of, const shape_like& shape, bool replace = true, generator
     return detail::sampled(of, replace ? detail::drawn_again(n, shape, g) : detail::drawn_apart(n, shape, g));
 }
 
-/// The same by weights, one for each, not negative: with putting back each is as likely as its share of their sum;
-/// without, the next is drawn by the weights of those that are left (by sorting exponential variates over the weights:
-/// Efraimidis and Spirakis, Information Processing Letters 97, 2006), which waits for the weights. Throws shape_error
-/// where there are not as many weights as there is to choose from, or, without putting back, fewer above 0 than are
-/// wanted. Weights that are all 0, negative or NaN give anything where it is put back.
+/// choice by weights, one for each number or slice, not negative. With replacement each is as likely as its share of
+/// their sum. Without, the next is drawn by the weights of the remaining ones (by sorting exponential variates over the
+/// weights: Efraimidis and Spirakis, Information Processing Letters 97, 2006), which waits for the weights. Throws
+/// shape_error where the number of weights differs, or, without replacement, fewer are above 0 than are drawn. With
+/// replacement, weights that are all 0, negative or NaN give arbitrary numbers.
 ///
 ///     random::seed(1);
 ///     std::cout << random::choice(3, {4}, array<double>{0, 1, 0}) << ' '
@@ -134,8 +136,8 @@ auto choice(const A& of, const shape_like& shape, const W& weights, bool replace
     return detail::sampled(of, replace ? detail::drawn_again(n, shape, w, g) : detail::drawn_apart(n, shape, w, g));
 }
 
-/// Normal vectors of this mean, (n,), and covariance, (n, n), of which the lower triangle is read: the shape's axes,
-/// and behind them one of n; float64. An expression, on the current device. Throws shape_error where mean and
+/// Normal vectors with this mean, (n,), and covariance, (n, n), whose lower triangle is read: float64, with the shape's
+/// axes and behind them one of n. The result is an expression on the current device. Throws shape_error where mean and
 /// covariance do not fit, linalg_error where an eigenvalue of the covariance is negative (by more than rounding).
 ///
 ///     random::seed(1);

@@ -1,5 +1,5 @@
-// scipy.fft's sine transforms, and cosine and sine transforms along several axes. They are made of the cosine
-// transforms of fft.hpp, but for type 1, which is the Fourier transform of an odd sequence. Expressions, as those are.
+// scipy.fft's sine transforms, and cosine and sine transforms along several axes. They are expressions composed of the
+// cosine transforms of fft.hpp; type 1 is the Fourier transform of an odd sequence.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ auto sine_transformed(const char* operation, const E& e, int type, bool inverse,
     return transforms<R>::by_sines(operation, lazy<R>(e), one_axis(operation, e, n, axis), type, inverse, how);
 }
 
-/// One axis after the other.
+/// Transforms one axis after the other.
 template <class E, class F>
 lazy<transform_part<E>> transformed_along(const char* operation, const E& e, const fft::extents& s, const axes* over,
                                           const F& one) {
@@ -44,9 +44,9 @@ auto sine_transformed_along(const char* operation, const E& e, int type, bool in
 
 namespace fft {
 
-/// scipy.fft's discrete sine transform of type 1, 2, 3 or 4, of real numbers along an axis, the last if none is given,
-/// of n points; with norm::ortho the matrix of it is orthogonal. float32 or float64; an expression. Throws shape_error
-/// as `fft`, and for another type.
+/// scipy.fft's discrete sine transform of type 1, 2, 3 or 4 of n real numbers along an axis, by default the last; with
+/// norm::ortho its matrix is orthogonal. The result is an expression in float32 or float64. Throws shape_error as
+/// `fft`, and for another type.
 ///
 ///     const array<double> x{1, 2, 3};
 ///     std::cout << round(fft::dst(x, 1), 3) << ' '
@@ -71,8 +71,8 @@ auto idst(const E& e, int type = 2, const points& n = none, index_t axis = -1, n
     return detail::sine_transformed("idst", e, type, true, n, axis, how);
 }
 
-/// `dct` along several axes, all if none are named, of s points each. float32 or float64; an expression. Throws
-/// shape_error as `dct`, and where there are not as many extents as axes.
+/// `dct` along several axes, by default all, of s points each: an expression in float32 or float64. Throws shape_error
+/// as `dct`, and where there are not as many extents as axes.
 ///
 ///     const array<double> x{{1, 2}, {3, 4}};
 ///     std::cout << allclose(fft::dctn(x), fft::dct(fft::dct(x, 2, none, 0))) << ' '
@@ -109,8 +109,8 @@ auto idctn(const E& e, int type, const extents& s, const axes& over, norm how = 
     return detail::cosine_transformed_along("idctn", e, type, true, s, &over, how);
 }
 
-/// `dst` along several axes, all if none are named, of s points each. float32 or float64; an expression. Throws
-/// shape_error as `dst`, and where there are not as many extents as axes.
+/// `dst` along several axes, by default all, of s points each: an expression in float32 or float64. Throws shape_error
+/// as `dst`, and where there are not as many extents as axes.
 ///
 ///     const array<double> x{{1, 2}, {3, 4}};
 ///     std::cout << allclose(fft::dstn(x), fft::dst(fft::dst(x, 2, none, 0)));

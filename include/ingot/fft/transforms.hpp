@@ -1,7 +1,7 @@
 // Fourier transforms under numpy.fft's names, and scipy.fft's cosine transforms by them. All but frequencies are
-// expressions: cuFFT or FFTW makes the transform, what stands before it is computed into its operand, what stands
-// behind reads its result. Numbers are computed as float32 or float64 and their complex numbers: the halves as float32,
-// bool and integers as float64. The evaluation throws library_error where there is no library, or cuFFT has no memory.
+// expressions: cuFFT or FFTW makes the transform, expressions before it are computed into its operand, expressions
+// behind it read its result. They compute in float32 or float64 and their complex types: the halves in float32, bool
+// and integers in float64. The evaluation throws library_error where there is no library, or cuFFT has no memory.
 #pragma once
 
 #include <cmath>
@@ -25,12 +25,11 @@ namespace ingot {
 /// NumPy's Fourier transforms.
 namespace fft {
 
-/// What is divided by the number of points: the way back, as without a norm; both ways, by its square root; or the way
-/// there.
+/// The normalisation: `backward` divides the inverse by the number of points, `forward` the forward transform, `ortho`
+/// both by its square root.
 enum class norm : std::uint8_t { backward, ortho, forward };
 
-/// How many points along an axis are transformed: a number, to which the axis is cropped or filled up with zeros; or
-/// `none`, what there is.
+/// The number of points along an axis: a number, to which the axis is cropped or zero-padded; or `none`, its extent.
 class points {
 public:
     constexpr points(none_t) {}
@@ -46,7 +45,7 @@ private:
     bool given_ = false;
 };
 
-/// The same for several axes, of which -1 stands for what there is; or `none`.
+/// The numbers of points along several axes, where -1 stands for the extent; or `none`.
 class extents : public detail::integer_list {
 public:
     using integer_list::integer_list;
@@ -63,7 +62,7 @@ private:
 
 namespace detail {
 
-/// The parts of the numbers that a transform of e computes in.
+/// The dtype of the parts of the numbers in which a transform of e computes.
 constexpr dtype part_of_transform(dtype t) {
     if (kind_of(t) == kind::complex) return part_of(t);
     return t == dtype::f4 || is_half(t) ? dtype::f4 : dtype::f8;
@@ -73,39 +72,39 @@ using transform_part = type_of<part_of_transform(node_of<E>::type)>;
 template <class E>
 using transform_complex = std::complex<transform_part<E>>;
 
-/// An axis, counted from the start, and how many points it is to have.
+/// An axis, counted from the start, and its number of points.
 struct transformed_axis {
     int axis;
     index_t points;
 };
-/// `halved`: e has the first half of a spectrum along the axis, of twice as many points but two. Throws shape_error
-/// where e does not have the axis, or there would be no points.
+/// The axis and points of a transform. `halved`: e has the first half of a spectrum along the axis; with n elements the
+/// full one has 2 (n - 1) points. Throws shape_error where e does not have the axis, or there would be no points.
 INGOT_API transformed_axis axis_of_transform(const char* operation, extents_ref shape, const fft::points& n,
                                              index_t axis, bool halved);
-/// In the order given; without `over` the last ones or all. `halved`: of the last of these.
+/// The axes in the order given; without `over` the last ones or all. `halved` applies to the last of these.
 INGOT_API std::vector<transformed_axis> axes_of_transform(const char* operation, extents_ref shape,
                                                           const fft::extents& s, const axes* over, bool halved);
-/// Of all axes, or those given: half the extent, on or back.
+/// The shifts by half the extent, forth or back, of all axes, or of those given.
 struct shift_room {
     integer_list by, along;
 };
 INGOT_API shift_room shifts_of(extents_ref shape, const axes* over, bool back);
-/// The transforms of numbers that are computed in R, float or double, as nodes which the library makes.
+/// The transforms of numbers in R, float or double, as nodes which the library makes.
 template <class R>
 struct INGOT_API transforms {
     using C = std::complex<R>;
     using along = std::span<const transformed_axis>;
 
     static lazy<C> of_complex(const char* operation, const lazy<C>&, along, fft::norm, bool inverse);
-    /// Of real numbers, of whose spectrum the last axis given has the first half; and back.
+    /// Transforms of real numbers, whose spectrum has its first half along the last axis given; and their inverse.
     static lazy<C> of_reals(const char* operation, const lazy<R>&, along, fft::norm);
     static lazy<R> to_reals(const char* operation, const lazy<C>&, along, fft::norm);
-    /// Throw shape_error unless 1 <= type <= 4, and for what has too few points.
+    /// Throw shape_error unless 1 <= type <= 4, and for too few points.
     static lazy<R> by_cosines(const char* operation, const lazy<R>&, const transformed_axis&, int type, bool inverse,
                               fft::norm);
     static lazy<R> by_sines(const char* operation, const lazy<R>&, const transformed_axis&, int type, bool inverse,
                             fft::norm);
-    /// Of n points, d apart: all, or the first n / 2 + 1. Throw shape_error where there are no points.
+    /// The frequencies of n points, d apart: all, or the first n / 2 + 1. Throw shape_error where there are no points.
     static array<R> frequencies(index_t n, double d);
     static array<R> frequencies_of_reals(index_t n, double d);
 };
@@ -163,9 +162,9 @@ namespace fft {
 
 // ---- along one axis ------------------------------------------------------------------------------------------------
 
-/// The discrete Fourier transform along an axis, the last if none is given, of n points. Complex: complex64 of float32,
-/// complex64 and the halves, else complex128. An expression. Throws shape_error where e does not have the axis, or
-/// there are no points.
+/// The discrete Fourier transform along an axis, by default the last, of n points: an expression, in complex64 for
+/// float32, complex64 and the halves, else in complex128. Throws shape_error where e does not have the axis, or there
+/// are no points.
 ///
 ///     std::cout << fft::fft(array<double>{1, 2, 3, 4}) << ' ' << fft::fft(array<double>{1, 2, 3, 4}, 2) << '\n';
 ///     std::cout << fft::fft(array<double>{{1, 2}, {3, 4}}, none, 0, fft::norm::forward);
@@ -202,8 +201,8 @@ auto ifft(const E& e, norm how, const source_place& here = {}) {
     return ifft(e, none, -1, how);
 }
 
-/// The first n / 2 + 1 elements of the transform of n real numbers; the others are their conjugates. Complex, as `fft`
-/// is; an expression. Throws as `fft`.
+/// The first n / 2 + 1 elements of the transform of n real numbers; the others are their conjugates. The result is an
+/// expression, complex as in `fft`. Throws as `fft`.
 ///
 ///     std::cout << fft::rfft(array<double>{1, 2, 3, 4}) << ' ' << fft::rfft(array<double>{1, 2, 3}, 5).shape();
 ///     // prints: [10.+0.j -2.+2.j -2.+0.j] (3,)
@@ -220,8 +219,8 @@ auto rfft(const E& e, norm how, const source_place& here = {}) {
     return rfft(e, none, -1, how);
 }
 
-/// The inverse of `rfft`: n real numbers, twice as many as e has elements less two if it is not said. float32 or
-/// float64; an expression. Imaginary parts that no transform of real numbers has are not looked at. Throws as `fft`.
+/// The inverse of `rfft`: n real numbers, by default twice e's elements less two; an expression in float32 or float64.
+/// Imaginary parts that no transform of real numbers has are ignored. Throws as `fft`.
 ///
 ///     std::cout << fft::irfft(fft::rfft(array<double>{1, 2, 3, 4})) << ' ';
 ///     std::cout << fft::irfft(array<double>{3, 0}, 3);
@@ -239,8 +238,8 @@ auto irfft(const E& e, norm how, const source_place& here = {}) {
     return irfft(e, none, -1, how);
 }
 
-/// The transform of a signal whose second half is the first one's conjugate, of which e has the first: n real numbers,
-/// twice as many as e has elements less two if it is not said. Throws as `fft`.
+/// The transform of a signal whose second half is the conjugate of the first, which e has: n real numbers, by default
+/// twice e's elements less two. Throws as `fft`.
 ///
 ///     std::cout << fft::hfft(array<double>{1, 2, 3}) << ' ' << fft::hfft(array<double>{1, 2}, 3);
 ///     // prints: [ 8. -2.  0. -2.] [ 5. -1. -1.]
@@ -279,8 +278,8 @@ auto ihfft(const E& e, norm how, const source_place& here = {}) {
 
 // ---- along several axes --------------------------------------------------------------------------------------------
 
-/// The transform along several axes: those given, the last as many as s has extents, or all. `s` is how many points
-/// each is to have. Up to three axes are one call of the library. Throws shape_error where e does not have an axis,
+/// The transform along several axes: those given, or as many last ones as s has extents, or all. `s` has the number of
+/// points along each. Up to three axes are one call of the library. Throws shape_error where e does not have an axis,
 /// there are not as many axes as extents, or there are no points.
 ///
 ///     array<double> x{{1, 2}, {3, 4}};
@@ -334,8 +333,8 @@ auto ifftn(const E& e, norm how, const source_place& here = {}) {
     return ifftn(e, none, how);
 }
 
-/// The transform of real numbers along several axes, of which the last one given has the first n / 2 + 1 elements.
-/// Throws as `fftn`, and where there are no axes.
+/// The transform of real numbers along several axes; along the last one given the result has the first n / 2 + 1
+/// elements. Throws as `fftn`, and where there are no axes.
 ///
 ///     std::cout << fft::rfftn(array<double>{{1, 2, 3, 4}, {1, 2, 3, 4}});
 ///     // prints: [[20.+0.j -4.+4.j -4.+0.j]
@@ -387,7 +386,7 @@ auto irfftn(const E& e, norm how, const source_place& here = {}) {
     return irfftn(e, none, how);
 }
 
-/// `fftn` along two axes, the last two if none are given. Throws as it does.
+/// `fftn` along two axes, by default the last two. Throws as it does.
 ///
 ///     std::cout << fft::fft2(array<double>{{1, 2}, {3, 4}});
 ///     // prints: [[10.+0.j -2.+0.j]
@@ -421,7 +420,7 @@ auto ifft2(const E& e, norm how, const source_place& here = {}) {
     return ifft2(e, none, {-2, -1}, how);
 }
 
-/// `rfftn` along two axes, the last two if none are given. Throws as it does.
+/// `rfftn` along two axes, by default the last two. Throws as it does.
 ///
 ///     std::cout << fft::rfft2(array<double>{{1, 2}, {3, 4}});
 ///     // prints: [[10.+0.j -2.+0.j]
@@ -457,7 +456,7 @@ auto irfft2(const E& e, norm how, const source_place& here = {}) {
 
 // ---- frequencies and their order -----------------------------------------------------------------------------------
 
-/// The frequencies of the elements of a transform of n points, d apart: an array. Throws shape_error where n is not
+/// The frequencies of the elements of a transform of n points, d apart, as an array. Throws shape_error where n is not
 /// positive.
 ///
 ///     std::cout << fft::fftfreq(4) << ' ' << fft::fftfreq<float>(5, 0.1);
@@ -468,7 +467,7 @@ array<T> fftfreq(index_t n, double d = 1, const source_place& here = {}) {
     return detail::transforms<T>::frequencies(n, d);
 }
 
-/// The same of `rfft`, the first n / 2 + 1. Throws as `fftfreq`.
+/// The frequencies of `rfft`, the first n / 2 + 1. Throws as `fftfreq`.
 ///
 ///     std::cout << fft::rfftfreq(4) << ' ' << fft::rfftfreq(5, 0.1);
 ///     // prints: [0.   0.25 0.5 ] [0. 2. 4.]
@@ -478,8 +477,8 @@ array<T> rfftfreq(index_t n, double d = 1, const source_place& here = {}) {
     return detail::transforms<T>::frequencies_of_reals(n, d);
 }
 
-/// Frequency 0 in the middle of all axes, or of those given: halves in each other's place. To be read. Throws
-/// shape_error where e does not have an axis.
+/// Moves frequency 0 to the middle of all axes, or of those given, by swapping halves; read-only. Throws shape_error
+/// where e does not have an axis.
 ///
 ///     std::cout << fft::fftshift(fft::fftfreq(4)) << ' ' << fft::fftshift(array<int>{{1, 2}, {3, 4}}, 1);
 ///     // prints: [-0.5  -0.25  0.    0.25] [[2 1]
@@ -512,9 +511,9 @@ auto ifftshift(const E& e, const axes& over, const source_place& here = {}) {
 
 // ---- cosine transforms ---------------------------------------------------------------------------------------------
 
-/// scipy.fft's discrete cosine transform of type 1, 2, 3 or 4, of real numbers along an axis, the last if none is
-/// given, of n points; with norm::ortho the matrix of it is orthogonal. float32 or float64; an expression. Throws
-/// shape_error as `fft`, for another type, and for type 1 of fewer than two points.
+/// scipy.fft's discrete cosine transform of type 1, 2, 3 or 4 of n real numbers along an axis, by default the last;
+/// with norm::ortho its matrix is orthogonal. The result is an expression in float32 or float64. Throws shape_error as
+/// `fft`, for another type, and for type 1 with fewer than two points.
 ///
 ///     std::cout << fft::dct(array<double>{1, 0}, 3) << ' '
 ///               << allclose(fft::dct(array<double>{1, 2, 3, 4}, 1), array<double>{15, -4, 0, -1});

@@ -5,7 +5,7 @@
 
 namespace ingot {
 
-/// n samples of the window 0.5 + 0.5 cos, 0 at both ends; float64. One of fewer than one sample is empty.
+/// n samples of the window 0.5 + 0.5 cos, 0 at both ends; float64. Fewer than one sample give an empty window.
 ///
 ///     std::cout << hanning(5);
 ///     // prints: [0.  0.5 1.  0.5 0. ]

@@ -1,7 +1,6 @@
-// Arrays in files: NumPy's .npy, and .npz, which is a zip archive of them. What NumPy wrote is read, whatever its byte
-// order, order of axes and version; what is written is what NumPy writes of the same array in C order, to the byte.
-// Elements pass a piece at a time, a GPU's through pinned memory, so that a file needs no memory of its size but the
-// array's.
+// Arrays in files: NumPy's .npy, and .npz, which is a zip archive of them. It reads all that NumPy writes, of any byte
+// order, order of axes and version; it writes what NumPy writes for the same array in C order, to the byte. Elements
+// pass in pieces, a GPU's through pinned memory, so that a file needs no memory of its size beside the array's.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +20,11 @@ class npz_archive;
 class npz_output;
 }  // namespace runtime
 
-/// What a .npy file says of its elements.
+/// The header of a .npy file.
 struct npy_header {
     dtype type;          // of the elements
     shape_like shape;    // of the array
-    bool fortran_order;  // whether the first axis is the quickest in the file; in the array that is loaded the last is
+    bool fortran_order;  // whether the first axis is the fastest in the file; a loaded array is in C order
 };
 
 namespace detail {
@@ -34,7 +33,7 @@ INGOT_API void save_elements(const std::string& path, dtype type, const buffer_r
 INGOT_API void load_elements(const std::string& path, destination to);
 INGOT_API npy_header npy_header_of(const char* operation, const std::string& path);
 
-/// f of a dtype's element type, as a std::type_identity.
+/// Calls f with a dtype's element type, as a std::type_identity.
 template <std::size_t I = 0, class F>
 decltype(auto) with_element_type(dtype t, const F& f) {
     if constexpr (I + 1 < dtype_count)
@@ -44,9 +43,9 @@ decltype(auto) with_element_type(dtype t, const F& f) {
 
 }  // namespace detail
 
-/// Writes the values of an expression to a .npy file, under exactly this name. The file appears when it is complete: a
-/// save that fails leaves what was there. Throws file_error where it cannot be written, dtype_error of bfloat16, which
-/// NumPy has not, and what an evaluation throws.
+/// Writes the values of an expression to a .npy file with exactly this name. The file appears when it is complete: a
+/// failed save leaves the old file. Throws file_error where it cannot be written, dtype_error for bfloat16, which NumPy
+/// lacks, and what an evaluation throws.
 ///
 ///     array<float> x{{1, 2, 3}, {4, 5, 6}};
 ///     save("doubled.npy", x * 2);
@@ -82,7 +81,8 @@ array<T> load(const std::string& path, const source_place& at = {}) {
 INGOT_REJECTED_ALWAYS("the type is named: load<float>(path); of any type load_any(path)",
                       ::ingot::detail::rejected load(const std::string&))
 
-/// What a .npy file holds; its elements are not read. Throws file_error, and dtype_error where Ingot has no such dtype.
+/// The header of a .npy file; its elements are not read. Throws file_error, and dtype_error where Ingot does not have
+/// the dtype.
 ///
 ///     save("grid.npy", zeros<float>({2, 3}));
 ///     const npy_header h = npy_info("grid.npy");
@@ -90,7 +90,7 @@ INGOT_REJECTED_ALWAYS("the type is named: load<float>(path); of any type load_an
 ///     // prints: float32 (2, 3) 0
 INGOT_API npy_header npy_info(const std::string& path);
 
-/// f of the array in a .npy file, whatever its dtype is; f gives the same type of each. Throws what `load` does.
+/// Calls f with the array in a .npy file of any dtype; f must return one type. Throws what `load` does.
 ///
 ///     save("counts.npy", array<std::int16_t>{1, 2, 3});
 ///     std::cout << load_any("counts.npy", [](const auto& x) { return astype<double>(x).eval(); }) / 2;
@@ -102,7 +102,7 @@ decltype(auto) load_any(const std::string& path, const F& f) {
         [&]<class T>(std::type_identity<T>) -> decltype(auto) { return f(load<T>(path)); });
 }
 
-/// The arrays of a .npz file, which stays open; each is read when it is asked for.
+/// The arrays of a .npz file, which stays open; each is read on request.
 ///
 ///     savez("pair.npz", named("x", arange<float>(3)), named("y", ones<int>({2, 2})));
 ///     const npz_file f = load_npz("pair.npz");
@@ -127,13 +127,13 @@ public:
     INGOT_API std::vector<std::string> names() const;
     /// Whether there is an array of this name.
     INGOT_API bool contains(const std::string& name) const;
-    /// What an array is like; throws file_error where there is none of this name.
+    /// The header of an array; throws file_error where there is none of this name.
     INGOT_API npy_header info(const std::string& name) const;
     /// The dtype of an array.
     ingot::dtype dtype(const std::string& name) const { return info(name).type; }
     /// The shape of an array.
     shape_like shape(const std::string& name) const { return info(name).shape; }
-    /// An array, on the current device. Throws dtype_error where it is of another dtype; file_error where there is none
+    /// An array, on the current device. Throws dtype_error where it has another dtype; file_error where there is none
     /// of this name, or it is damaged.
     template <element_type T>
     array<T> load(const std::string& name) const {
@@ -142,7 +142,7 @@ public:
         return array<T>(detail::adopted{}, std::move(l));
     }
 
-    /// f of an array, whatever its dtype is; f gives the same type of each.
+    /// Calls f with an array of any dtype; f must return one type.
     template <class F>
     decltype(auto) load_any(const std::string& name, const F& f) const {
         return detail::with_element_type(
@@ -169,8 +169,8 @@ struct compressed_t {
 /// A tag: arrays are compressed in the file.
 inline constexpr compressed_t compressed{};
 
-/// Writes a .npz file an array at a time. The file appears when it is closed, explicitly or at the end of the scope;
-/// where that is left by an exception, what was there before stays.
+/// Writes a .npz file one array at a time. The file appears when it is closed, explicitly or at the end of the scope;
+/// where an exception ends the scope, the old file stays.
 ///
 ///     npz_writer out("steps.npz", compressed);
 ///     array<float> u = ones<float>(3);
@@ -183,23 +183,23 @@ inline constexpr compressed_t compressed{};
 ///     // prints: [4. 4. 4.]
 class npz_writer {
 public:
-    /// Throws file_error where the file cannot be written; library_error where arrays are to be compressed, and zlib is
+    /// Throws file_error where the file cannot be written; library_error where arrays shall be compressed and zlib is
     /// missing.
     INGOT_API explicit npz_writer(const std::string& path);
     INGOT_API npz_writer(const std::string& path, compressed_t);
     npz_writer(const npz_writer&) = delete;
     npz_writer& operator=(const npz_writer&) = delete;
-    /// Closes the file. What keeps it from appearing is a warning.
+    /// Closes the file. An error that keeps it from appearing only causes a warning.
     INGOT_API ~npz_writer();
 
-    /// Writes the values of an expression. Throws file_error where there is an array of this name already or the file
-    /// cannot be written, dtype_error of bfloat16, and what an evaluation throws.
+    /// Writes the values of an expression. Throws file_error where there already is an array of this name or the file
+    /// cannot be written, dtype_error for bfloat16, and what an evaluation throws.
     template <array_expression E>
     void save(const std::string& name, const E& e) {
         const auto values = detail::contiguous_values_as<typename E::value_type>(e);
         save_elements(name, E::type, values.memory(), values.where());
     }
-    /// Makes the file appear; nothing can be saved in it any more. Throws file_error.
+    /// Makes the file appear; nothing more can be saved in it. Throws file_error.
     INGOT_API void close();
 
 private:
@@ -207,14 +207,14 @@ private:
                                  const detail::layout& where);
 
     runtime::npz_output* output_;
-    int exceptions_;  // that were under way when it was made
+    int exceptions_;  // in flight when it was made
 };
 
 /// An expression and its name in a .npz file.
 template <array_expression E>
 struct named_expression {
     std::string name;  // without .npy
-    E values;          // or a tree of them
+    E values;          // or a tree
 };
 
 /// Names an expression for `savez`.
@@ -253,8 +253,8 @@ void save_members(npz_writer& out, const M&... members) {
 
 }  // namespace detail
 
-/// Writes expressions to a .npz file: each with the name that `named` gives it, else arr_0, arr_1 by where it stands.
-/// The file appears when it is complete. Throws file_error, dtype_error of bfloat16, and what an evaluation throws.
+/// Writes expressions to a .npz file: each under the name that `named` gives it, else arr_0, arr_1 by its position. The
+/// file appears when it is complete. Throws file_error, dtype_error for bfloat16, and what an evaluation throws.
 ///
 ///     array<double> x{1, 2, 3};
 ///     savez("sums.npz", x, named("sum", sum(x)));
@@ -268,7 +268,7 @@ void savez(const std::string& path, const M&... members) {
     detail::save_members(out, members...);
 }
 
-/// The same, compressed. Throws library_error too, where zlib is missing.
+/// savez with compression. Also throws library_error where zlib is missing.
 ///
 ///     savez_compressed("small.npz", named("zeros", zeros({100, 100})));
 ///     std::cout << load_npz("small.npz").shape("zeros");

@@ -1,4 +1,4 @@
-// Arrays in files of text, and in files of bytes alone, as NumPy reads and writes them.
+// Arrays in text files and raw binary files, as NumPy reads and writes them.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,20 @@
 
 namespace ingot {
 
-/// How `loadtxt` reads.
+/// The options of `loadtxt`.
 struct loadtxt_options {
-    std::string comments = "#";            ///< from here on a line says nothing; empty: none does
+    std::string comments = "#";            ///< begins a comment; empty: there are none
     std::string delimiter = "";            ///< between numbers; empty: any white space
-    index_t skiprows = 0;                  ///< so many lines at the top are not read
-    std::vector<index_t> usecols = {};     ///< these columns alone, counted from 0, negative ones from the end
-    std::optional<index_t> max_rows = {};  ///< so many rows at most
-    int ndmin = 0;                         ///< so many axes at least, 2 at most
+    index_t skiprows = 0;                  ///< number of lines to skip at the top
+    std::vector<index_t> usecols = {};     ///< columns to read, from 0, negative ones from the end
+    std::optional<index_t> max_rows = {};  ///< maximum number of rows
+    int ndmin = 0;                         ///< minimum number of axes, at most 2
     bool unpack = false;                   ///< transposed: a row for each column
 };
 
-/// How `savetxt` writes.
+/// The options of `savetxt`.
 struct savetxt_options {
-    std::string fmt = "%.18e";    ///< of C's printf, for a number; for a complex one's parts
+    std::string fmt = "%.18e";    ///< C's printf format of a number, or of a complex number's parts
     std::string delimiter = " ";  ///< between numbers
     std::string newline = "\n";   ///< behind each row
     std::string header = "";      ///< written above, behind `comments`
@@ -30,11 +30,11 @@ struct savetxt_options {
     std::string comments = "# ";  ///< before lines of the header and the footer
 };
 
-/// How `fromfile` reads.
+/// The options of `fromfile`.
 struct fromfile_options {
-    index_t count = -1;    ///< so many elements; -1: all that there are
+    index_t count = -1;    ///< number of elements; -1: all
     std::string sep = "";  ///< between numbers as text; empty: elements as bytes
-    index_t offset = 0;    ///< so many bytes at the beginning are not read
+    index_t offset = 0;    ///< number of bytes to skip at the beginning
 };
 
 namespace detail {
@@ -46,9 +46,9 @@ INGOT_API void write_elements(const std::string& path, const std::string& sep, d
 
 }  // namespace detail
 
-/// The numbers in a file of text, a row in each line, as an array on the current device: float64 where no other type is
-/// named, of as many axes as have more than one element. Throws file_error where the file cannot be read, and, with the
-/// line's number, where a line has another number of columns or what is no number.
+/// The numbers in a text file, a row in each line, as an array on the current device: by default float64, with the axes
+/// that have more than one element. Throws file_error where the file cannot be read, and, with the line's number, where
+/// a line has another number of columns or a field that is no number.
 ///
 ///     savetxt("table.txt", array<double>{{1, 2.5}, {3, 4}}, {.fmt = "%g", .delimiter = ",", .header = "a,b"});
 ///     std::cout << loadtxt("table.txt", {.delimiter = ","}) << ' ' << loadtxt<int>("table.txt", {.delimiter = ",",
@@ -62,9 +62,9 @@ array<T> loadtxt(const std::string& path, const loadtxt_options& options = {}) {
     return array<T>(detail::adopted{}, std::move(l));
 }
 
-/// Writes the values of an expression of one or two axes as text, a row in each line. The file appears when it is
-/// complete. Throws shape_error where there are other axes, dtype_error where `fmt` is no format of one number,
-/// file_error where the file cannot be written.
+/// Writes the values of an expression with one or two axes as text, a row in each line. The file appears when it is
+/// complete. Throws shape_error for any other rank, dtype_error where `fmt` is no format for one number, file_error
+/// where the file cannot be written.
 ///
 ///     savetxt("squares.txt", array<int>{1, 4, 9}, {.fmt = "%d"});
 ///     std::cout << loadtxt<int>("squares.txt");
@@ -75,9 +75,8 @@ void savetxt(const std::string& path, const E& e, const savetxt_options& options
     detail::save_text(path, options, E::type, values.memory(), values.where());
 }
 
-/// The elements in a file, as `tofile` wrote them: a vector on the current device, float64 where no other type is
-/// named. Nothing in the file says what they are. Throws file_error where it cannot be read, has fewer than are asked
-/// for, or has a part of one.
+/// The elements in a file that `tofile` wrote: a vector on the current device, by default float64. The file itself does
+/// not tell the type. Throws file_error where it cannot be read, has fewer elements than requested, or ends within one.
 ///
 ///     tofile("raw.bin", array<float>{{1, 2}, {3, 4}});
 ///     std::cout << fromfile<float>("raw.bin") << ' ' << fromfile<float>("raw.bin", {.count = 2, .offset = 4});
@@ -89,8 +88,8 @@ array<T> fromfile(const std::string& path, const fromfile_options& options = {})
     return array<T>(detail::adopted{}, std::move(l));
 }
 
-/// Writes the values of an expression in C order, and nothing else: bytes as they are in memory, or numbers as text
-/// with `sep` between them. The file appears when it is complete. Throws file_error where it cannot be written.
+/// Writes only the values of an expression in C order: their bytes, or numbers as text with `sep` between them. The
+/// file appears when it is complete. Throws file_error where it cannot be written.
 ///
 ///     tofile("numbers.txt", array<int>{1, 2, 3}, ", ");
 ///     std::cout << fromfile<int>("numbers.txt", {.sep = ","});

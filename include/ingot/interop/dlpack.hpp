@@ -1,9 +1,9 @@
-// DLPack both ways: arrays that share memory with PyTorch, CuPy, JAX, NumPy and whatever else speaks it. The structs
-// are those of dlpack.h 1.0 under names of Ingot's own, and every function takes the ones of that header as well, for
-// they are told by their members: to_dlpack<DLManagedTensor>(x), from_dlpack<float>(capsule).
+// DLPack in both directions: arrays that share memory with PyTorch, CuPy, JAX, NumPy and other libraries that support
+// it. The structs are those of dlpack.h 1.0 under Ingot's own names. Every function also takes the types of that
+// header, recognised by their members: to_dlpack<DLManagedTensor>(x), from_dlpack<float>(capsule).
 //
-// Ownership passes as in Python's protocol: what from_dlpack throws leaves the tensor its owner's; where it returns,
-// the tensor's deleter is called once, when the last array over the memory has gone and the streams that use it have
+// Ownership passes as in Python's protocol: where from_dlpack throws, the tensor stays its owner's; where it returns,
+// the tensor's deleter is called once, when the last array over the memory is gone and the streams that use it have
 // passed.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace ingot {
 
 namespace dlpack {
 
-/// Where memory is: DLDevice. Kinds that Ingot knows are the constants below.
+/// The device of memory: DLDevice. The kinds that Ingot knows are the constants below.
 ///
 ///     dlpack::managed_tensor_versioned* m = to_dlpack(array<int>{1}.to(device::host()));
 ///     std::cout << (m->dl_tensor.device.device_type == dlpack::cpu) << m->dl_tensor.device.device_id;
@@ -30,13 +30,13 @@ struct device_ref {
     std::int32_t device_type;
     std::int32_t device_id;
 };
-/// DLDeviceType's values, of the host, a GPU, page-locked host memory and memory that moves between the two.
+/// DLDeviceType's values for the host, a GPU, page-locked host memory and managed memory.
 ///
 ///     std::cout << dlpack::cpu << dlpack::cuda << dlpack::cuda_host << dlpack::cuda_managed;
 ///     // prints: 12313
 inline constexpr std::int32_t cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13;
 
-/// What an element is: DLDataType.
+/// The type of an element: DLDataType.
 ///
 ///     dlpack::managed_tensor_versioned* m = to_dlpack(array<float>{1});
 ///     std::cout << int{m->dl_tensor.dtype.code} << ' ' << int{m->dl_tensor.dtype.bits} << ' ' <<
@@ -48,7 +48,7 @@ struct data_type {
     std::uint16_t lanes;
 };
 
-/// Elements of somebody's: DLTensor. Strides are in elements, null for C order.
+/// Somebody else's elements: DLTensor. Strides are in elements, null for C order.
 ///
 ///     dlpack::managed_tensor_versioned* m = to_dlpack(array<float>{{1, 2, 3}, {4, 5, 6}});
 ///     const dlpack::tensor& t = m->dl_tensor;
@@ -65,7 +65,7 @@ struct tensor {
     std::uint64_t byte_offset;
 };
 
-/// A tensor and who is told of its end, as before DLPack 1.0: DLManagedTensor.
+/// A tensor and its deleter, as before DLPack 1.0: DLManagedTensor.
 ///
 ///     auto* m = to_dlpack<dlpack::managed_tensor>(array<float>{1, 2});
 ///     std::cout << m->dl_tensor.shape[0];
@@ -77,7 +77,7 @@ struct managed_tensor {
     void (*deleter)(managed_tensor* self);
 };
 
-/// The version of DLPack that a tensor is of: DLPackVersion.
+/// The version of DLPack of a tensor: DLPackVersion.
 ///
 ///     dlpack::managed_tensor_versioned* m = to_dlpack(array<float>{1});
 ///     std::cout << m->version.major << '.' << m->version.minor;
@@ -102,7 +102,7 @@ struct managed_tensor_versioned {
     std::uint64_t flags;
     tensor dl_tensor;
 };
-/// DLPACK_FLAG_BITMASK_READ_ONLY.
+/// The flag DLPACK_FLAG_BITMASK_READ_ONLY.
 ///
 ///     std::cout << dlpack::read_only;
 ///     // prints: 1
@@ -121,7 +121,7 @@ static_assert(sizeof(managed_tensor_versioned) == 80 && offsetof(managed_tensor_
 
 namespace detail {
 
-/// DLManagedTensor, Ingot's or that of dlpack.h.
+/// DLManagedTensor, either Ingot's or that of dlpack.h.
 template <class M>
 concept managed_tensor = sizeof(M) >= sizeof(dlpack::managed_tensor) && requires(M& m) {
     m.dl_tensor.device.device_type;
@@ -136,27 +136,27 @@ concept versioned_tensor = managed_tensor<M> && requires(M& m) {
     m.flags;
 };
 
-/// What an export is until its deleter is called.
+/// The state of an export until its deleter is called.
 struct exported_tensor;
-/// Shares the memory. `shared`: what is written there is seen on both sides. The work of `for_stream`, or of the
-/// current stream where it is null, waits for the array's.
+/// Exports the memory as a tensor. `shared`: both sides see writes. The work of `for_stream`, or of the current stream
+/// where it is null, waits for the array's.
 INGOT_API exported_tensor& export_tensor(dtype, const buffer_ref& memory, const layout& where, bool shared,
                                          const stream* for_stream);
-/// The same of an array that others may write, whose buffer is un-shared once all is known to be right.
+/// Exports an array for writing; its buffer is un-shared after all checks.
 INGOT_API exported_tensor& export_to_write(dtype, buffer_ref& memory, const layout& where, const stream* for_stream);
 INGOT_API dlpack::tensor described(exported_tensor&) noexcept;
 INGOT_API bool is_read_only(const exported_tensor&) noexcept;
 INGOT_API void end_export(void* exported) noexcept;
 [[noreturn]] INGOT_API void throw_needs_version();
 
-/// A tensor that is to be taken over, and whom to tell of its end.
+/// A tensor to take over, and its deleter.
 struct foreign_tensor {
     dlpack::tensor what;
     bool read_only = false;
     void* self = nullptr;
     void (*end)(void* self) = nullptr;
 };
-/// Throws dtype_error where Ingot has no such dtype.
+/// Throws dtype_error where Ingot does not have the dtype.
 INGOT_API dtype dtype_of_tensor(const dlpack::tensor&);
 INGOT_API void import_tensor(destination, const foreign_tensor&, const stream* on);
 [[noreturn]] INGOT_API void throw_no_tensor();
@@ -170,7 +170,7 @@ foreign_tensor as_foreign(M* m) {
         if (m->version.major != 1) throw_unknown_version(m->version.major, m->version.minor);
         t.read_only = (m->flags & dlpack::read_only) != 0;
     }
-    // One by one: what is put together first and then copied is waited for.
+    // Members are assigned one by one: a copy of a struct just assembled would wait for its stores.
     const auto& from = m->dl_tensor;
     t.what.data = from.data;
     t.what.device.device_type = static_cast<std::int32_t>(from.device.device_type);
@@ -237,16 +237,16 @@ M* as_read_alone(const array<T>& x, const stream* for_stream) {
 
 }  // namespace detail
 
-/// The array as a tensor of DLPack over the same memory, which stays until the caller, or whom it is handed to, calls
-/// `m->deleter(m)`. Of an array that may be written, both sides see what either writes, as after mutable_data(): its
-/// buffer is un-shared first and its later copies are deep. A const array is given to be read alone, and stays what it
-/// is: a later write to it goes elsewhere. M is dlpack::managed_tensor_versioned or dlpack::managed_tensor, or those of
-/// dlpack.h; the latter has no flag for memory that is read alone, so a const array wants the former.
+/// Exports the array as a DLPack tensor over the same memory, which lives until the caller, or the tensor's new owner,
+/// calls `m->deleter(m)`. If the array may be written, both sides see each other's writes, as after mutable_data(): its
+/// buffer is un-shared first and its later copies are deep. A const array is exported read-only and keeps its values: a
+/// later write to it goes elsewhere. M is dlpack::managed_tensor_versioned or dlpack::managed_tensor, or those of
+/// dlpack.h; the latter has no read-only flag, so a const array needs the former.
 ///
-/// `for_stream` is the consumer's: what it does there from now on is behind the array's kernels, and what Ingot does on
-/// other streams is behind what the consumer has given it by then. Without it it is the current stream. Throws
-/// device_error where the array is on a device that DLPack has no name for, read_only_error where it is over memory
-/// that is read alone and M is not versioned.
+/// `for_stream` is the consumer's stream, by default the current one: the consumer's later work on it runs behind the
+/// array's kernels, and Ingot's work on other streams behind the consumer's work up to then. Throws device_error where
+/// DLPack has no name for the array's device, read_only_error where the array's memory is read-only and M is not
+/// versioned.
 ///
 ///     array<float> x{{1, 2, 3}, {4, 5, 6}};
 ///     dlpack::managed_tensor_versioned* m = to_dlpack(x);
@@ -280,13 +280,13 @@ M* to_dlpack(const array<T>& x, const stream& for_stream) {
     return detail::as_read_alone<M>(x, &for_stream);
 }
 
-/// An array over somebody's tensor, which the call takes over unless it throws: the tensor's deleter is called when the
-/// array and all that reads it have gone. As any array over memory that is not Ingot's it is written in place; where
-/// the tensor says that it is read alone a write throws read_only_error. The producer has made the memory ready for
-/// stream `on`, the current one where none is named. Strides may be null, negative and 0. Throws dtype_error where the
-/// tensor's elements are not T, have lanes, or are of a type that Ingot has not; device_error of a device that Ingot
-/// cannot reach, a pointer that is not of the device, or one that T's alignment forbids; shape_error of a negative
-/// extent or rank; and error where the version is not 1.
+/// An array over somebody else's tensor, which the call takes over unless it throws: the tensor's deleter is called
+/// when the array and all its readers are gone. As any array over memory that is not Ingot's it is written in place;
+/// where the tensor is read-only a write throws read_only_error. The producer has made the memory ready for stream
+/// `on`, by default the current one. Strides may be null, negative and 0. Throws dtype_error where the tensor's
+/// elements are not T, have lanes, or have a type that Ingot lacks; device_error for a device that Ingot cannot reach,
+/// a pointer that is not the device's, or one that T's alignment forbids; shape_error for a negative extent or rank;
+/// and error where the version is not 1.
 ///
 ///     auto* m = to_dlpack<dlpack::managed_tensor>(array<float>{1, 2, 3});
 ///     try {
@@ -310,7 +310,7 @@ array<T> from_dlpack(M* m, const stream& on) {
     return array<T>(detail::adopted{}, std::move(l));
 }
 
-/// The dtype of a tensor. Throws dtype_error where Ingot has none such.
+/// The dtype of a tensor. Throws dtype_error where Ingot does not have it.
 ///
 ///     dlpack::managed_tensor_versioned* m = to_dlpack(array<bool>{true});
 ///     std::cout << name(dlpack_dtype(m));
@@ -321,8 +321,8 @@ dtype dlpack_dtype(M* m) {
     return detail::dtype_of_tensor(detail::as_foreign(m).what);
 }
 
-/// f of the array over a tensor, whatever its dtype is; f gives the same type of each. Throws what `from_dlpack` does;
-/// what f throws does not give the tensor back.
+/// Calls f with the array over a tensor of any dtype; f must return one type. Throws as `from_dlpack`; an error of f
+/// does not give the tensor back.
 ///
 ///     dlpack::managed_tensor_versioned* m = to_dlpack(array<std::int16_t>{1, 2, 3});
 ///     std::cout << from_dlpack_any(m, [](const auto& x) { return astype<double>(x).eval(); }) / 2;

@@ -1,6 +1,6 @@
-// Arrays over memory of other libraries: spans, anything with the members of an mdspan, and __cuda_array_interface__.
-// All of them are shared, not copied: an array over somebody else's memory is the handle that writes there
-// (unowned_memory), one over const memory is read alone. DLPack is in dlpack.hpp.
+// Arrays over memory of other libraries: spans, types with the members of an mdspan, and __cuda_array_interface__. All
+// of them are shared, not copied: an array over somebody else's memory writes there (unowned_memory), an array over
+// const memory is read-only. DLPack is in dlpack.hpp.
 #pragma once
 
 #include <concepts>
@@ -20,7 +20,7 @@
 namespace ingot {
 namespace detail {
 
-/// std::mdspan, Kokkos's and CCCL's, or anything else with these members, over elements in plain memory.
+/// std::mdspan, Kokkos's and CCCL's, or another type with these members, over elements in plain memory.
 template <class M>
 concept mdspan_like =
     requires(const M& m) {
@@ -34,7 +34,7 @@ concept mdspan_like =
 template <mdspan_like M>
 using element_of = std::remove_cvref_t<decltype(*std::declval<const M&>().data_handle())>;
 
-/// Where somebody's elements begin, how they lie and who keeps them. Strides are in elements.
+/// Somebody else's elements: their address, layout and owner. Strides are in elements.
 struct lent_elements {
     const char* operation;
     const void* first;
@@ -74,9 +74,9 @@ auto over_mdspan(const M& m, device_id device) {
 
 }  // namespace detail
 
-/// An array over what an mdspan shows: std::mdspan, Kokkos's and CCCL's, or anything with `data_handle()`, `extents()`
-/// and `stride(axis)`. The memory is shared and is on the host, or on the device named; of const elements it is read
-/// alone. An owner, a std::shared_ptr say, is held as long as the memory is used. Throws shape_error of a
+/// An array over the elements of an mdspan: std::mdspan, Kokkos's and CCCL's, or a type with `data_handle()`,
+/// `extents()` and `stride(axis)`. The memory is shared and is on the host, or on the device given; const elements make
+/// it read-only. An owner, such as a std::shared_ptr, is held as long as the memory is used. Throws shape_error for a
 /// layout without strides, device_error where the pointer is null or no memory of the device.
 ///
 ///     struct column_major {                             // as an mdspan of layout_left
@@ -106,8 +106,8 @@ auto asarray(const M& m, device_id device, Owner owner) {
     return array<detail::element_of<M>>(detail::adopted{}, l);
 }
 
-/// An array over the elements of a span, in one dimension or in C order of a shape; asarray copies them. The memory is
-/// shared and is on the host, or on the device named; of const elements it is read alone. Throws shape_error where the
+/// An array over the elements of a span, along one axis or in C order of a shape; asarray copies them. The memory is
+/// shared and is on the host, or on the device given; const elements make it read-only. Throws shape_error where the
 /// span has too few elements for the shape.
 ///
 ///     std::vector<int> values{1, 2, 3, 4};
@@ -127,8 +127,8 @@ array<std::remove_const_t<T>> frombuffer(std::span<T> values, device_id device =
     return frombuffer(values, shape_like(values.size()), device);
 }
 
-/// What objects of Numba, CuPy, PyTorch and RAPIDS say of themselves: __cuda_array_interface__, version 3. It keeps
-/// nothing: whoever made it keeps the memory.
+/// The __cuda_array_interface__, version 3, of objects of Numba, CuPy, PyTorch and RAPIDS. It does not own the memory:
+/// its maker does.
 ///
 ///     cuda_array_interface of{.shape = {2, 3}, .typestr = "<f4"};
 ///     std::cout << of.shape << of.version << (of.data == nullptr) << of.read_only << of.strides.has_value();
@@ -139,24 +139,24 @@ struct cuda_array_interface {
     std::string typestr;                  // "<f4": byte order, kind, bytes
     void* data = nullptr;                 // on the GPU
     bool read_only = false;               // the second part of Python's `data`
-    std::optional<shape_like> strides{};  // in bytes; none: C order
+    std::optional<shape_like> strides{};  // in bytes; without: C order
     int version = 3;
-    void* stream = nullptr;  // on which the memory is ready, CUDA's 1 and 2 for its default ones; null: no need to wait
+    void* stream = nullptr;  // the memory is ready on it; 1 and 2 are CUDA's default ones; null: no wait needed
 };
 
 namespace detail {
 
 INGOT_API cuda_array_interface interface_of(dtype, const buffer_ref& memory, const layout& where, bool read_only);
-/// Of an array that others may write, whose buffer is un-shared once nothing can throw.
+/// The interface of an array that others may write; its buffer is un-shared after all checks.
 INGOT_API cuda_array_interface interface_to_write(dtype, buffer_ref& memory, const layout& where);
 INGOT_API void adopt_interface(destination, const cuda_array_interface&);
 
 }  // namespace detail
 
-/// What an array on a GPU is, for others; valid as long as the array is and is not assigned to. `stream` is the current
-/// one, on which the memory is ready and behind whose present work Ingot uses it again. Of an array that may be written
-/// others may write it, as after mutable_data(); a const array is given to be read alone. Throws device_error where the
-/// array is on a host, dtype_error of bfloat16, which the interface has no name for.
+/// The interface of an array on a GPU; valid as long as the array is and is not assigned to. `stream` is the current
+/// one: the memory is ready on it, and Ingot's next use waits for its present work. If the array may be written, others
+/// may write it, as after mutable_data(); a const array is read-only. Throws device_error where the array is on a host,
+/// dtype_error for bfloat16, for which the interface has no name.
 ///
 ///     if (device::cuda_count() > 0) {
 ///         array<float> x = array<float>{1, 2, 3}.to(device::cuda());
@@ -175,12 +175,12 @@ cuda_array_interface to_cuda_array_interface(const array<T>& x) {
     return detail::interface_of(detail::dtype_of<T>, x.as_leaf().memory(), x.as_leaf().where(), true);
 }
 template <class T>
-cuda_array_interface to_cuda_array_interface(array<T>&&) = delete;  // nobody would keep the memory
+cuda_array_interface to_cuda_array_interface(array<T>&&) = delete;  // nothing would own the memory
 
-/// An array over the memory that somebody's object tells of, on the GPU that the pointer is of. The current stream
-/// waits for the interface's. An owner, which keeps the memory, is held as long as it is used. Throws dtype_error where
-/// the elements are not T, device_error where there is no GPU or the pointer is none of a GPU's, shape_error of strides
-/// that are no multiples of an element's bytes, and error of a version that is not 2 or 3.
+/// An array over the memory of somebody else's interface, on the pointer's GPU. The current stream waits for the
+/// interface's. The owner, which keeps the memory, is held as long as it is used. Throws dtype_error where the elements
+/// are not T, device_error where there is no GPU or the pointer is not a GPU's, shape_error for strides that are no
+/// multiples of an element's bytes, and error for a version other than 2 or 3.
 ///
 ///     try {
 ///         from_cuda_array_interface<double>({.shape = {2}, .typestr = "<f4"});

@@ -1,5 +1,5 @@
-// Arrays and events that another process opens, by handles: plain bytes, to be sent there by a pipe, a file or MPI.
-// Both processes use one memory of a GPU; nothing is copied.
+// Arrays and events that another process opens by handles: plain bytes, sent by a pipe, a file or MPI. Both processes
+// use one memory of a GPU; nothing is copied.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace ingot {
 
-/// What another process opens an array by: bytes, which mean nothing else to anybody.
+/// Opaque bytes by which another process opens an array.
 ///
 ///     std::cout << std::is_trivially_copyable_v<ipc_handle> << sizeof(ipc_handle);
 ///     // prints: 1768
 struct ipc_handle {
     std::byte bytes[768]{};
 };
-/// What another process opens an event by.
+/// Opaque bytes by which another process opens an event.
 ///
 ///     std::cout << std::is_trivially_copyable_v<ipc_event_handle> << sizeof(ipc_event_handle);
 ///     // prints: 1192
@@ -29,18 +29,18 @@ struct ipc_event_handle {
 namespace detail {
 
 INGOT_API ipc_handle export_memory(dtype, const buffer_ref& memory, const layout& where, bool read_only);
-/// Of an array that others may write, whose buffer is un-shared once it is known to be one that can be given.
+/// The handle of an array that others may write; its buffer is un-shared once it is known to be shareable.
 INGOT_API ipc_handle export_memory_to_write(dtype, buffer_ref& memory, const layout& where);
 INGOT_API void open_memory(destination, const ipc_handle&);
 
 }  // namespace detail
 
-/// The array's memory for other processes, which then read and write it; of a const array they read what it is now. It
-/// waits for the work on the array. Whoever gets the handle has to open it while the array is there; from then on the
-/// memory lives until they have let go of it, but not longer than this process. What the processes do there they order
-/// themselves, by ipc_event or by waiting. The whole piece of the pool that the array is in is open to them. Throws
-/// device_error of an array on a host and of memory that the driver cannot share, shape_error of one that is not in C
-/// order.
+/// A handle by which other processes read and write the array's memory; for a const array they read its present values.
+/// It waits for the work on the array. The receiver must open the handle while the array exists; from then on the
+/// memory lives until the receiver releases it, but not longer than this process. The processes order their work
+/// themselves, by ipc_event or by waiting. The whole piece of the pool that contains the array is open to them. Throws
+/// device_error for an array on a host and for memory that the driver cannot share, shape_error for an array that is
+/// not in C order.
 ///
 ///     const with_device on_the_host(device::host());
 ///     array<float> x{1, 2, 3};
@@ -60,11 +60,11 @@ ipc_handle to_ipc_handle(const array<T>& x) {
     return detail::export_memory(detail::dtype_of<T>, x.as_leaf().memory(), x.as_leaf().where(), true);
 }
 template <class T>
-ipc_handle to_ipc_handle(array<T>&&) = delete;  // nobody would keep the memory
+ipc_handle to_ipc_handle(array<T>&&) = delete;  // nothing would own the memory
 
-/// The array that another process gave the handle of, over its memory (unowned_memory), on the same GPU. Throws
-/// dtype_error where the elements are not T, device_error where the process or the array is gone, the GPU is none of
-/// this process' or the handle is its own, and error of bytes that are no handle of an array.
+/// Opens another process' array by its handle, over its memory (unowned_memory), on the same GPU. Throws dtype_error
+/// where the elements are not T, device_error where the process or the array is gone, the GPU is none of this process'
+/// or the handle is its own, and error for bytes that are no handle of an array.
 ///
 ///     try {
 ///         from_ipc_handle<float>(ipc_handle{});
@@ -79,8 +79,8 @@ array<T> from_ipc_handle(const ipc_handle& handle) {
     return array<T>(detail::adopted{}, std::move(l));
 }
 
-/// An event on a GPU that other processes can open. `stream::wait` takes it as any event: what one process records,
-/// the streams of the others wait for.
+/// An event on a GPU that other processes can open. `stream::wait` takes it as any event: streams of one process wait
+/// for what another records.
 ///
 ///     if (device::cuda_count() > 0) {
 ///         const with_device on_the_gpu(device::cuda());
@@ -94,10 +94,10 @@ array<T> from_ipc_handle(const ipc_handle& handle) {
 ///     // prints: 192
 class ipc_event {
 public:
-    /// A new one on the current device. Throws device_error on a host.
+    /// A new event on the current device. Throws device_error on a host.
     INGOT_API ipc_event();
-    /// That of another process. Throws device_error where that is gone or the driver cannot open it, error of bytes
-    /// that are no handle of an event.
+    /// Opens another process' event. Throws device_error where that is gone or the driver cannot open it, error for
+    /// bytes that are no handle of an event.
     ///
     ///     try {
     ///         ipc_event opened(ipc_event_handle{});
@@ -113,9 +113,10 @@ public:
     }
     INGOT_API ~ipc_event();
 
-    /// For other processes, while this one has the event. Throws device_error of an event that was opened.
+    /// The handle for other processes, valid while this object exists. Throws device_error for an event that was
+    /// opened.
     INGOT_API ipc_event_handle handle() const;
-    /// Marks the present end of the stream's work; of the current stream's without an argument.
+    /// Marks the present end of the work of a stream, by default the current one.
     void record(const stream& s) { event_.record(s); }
     void record() { event_.record(); }
     /// Waits on the host for the point.
@@ -131,7 +132,7 @@ public:
     ///     }
     ///     // prints: 1
     void synchronize() const { event_.synchronize(); }
-    /// Whether the point is reached; it is where nothing was recorded.
+    /// Whether the point is reached; true where nothing was recorded.
     bool done() const { return event_.done(); }
     operator const event&() const noexcept { return event_; }
 

@@ -1,6 +1,5 @@
-// Arrays as mdspans: the standard library's where it has them, Kokkos's, CCCL's, or anything with their members. Such a
-// view shows the array's own elements and keeps nothing. The way in, from an mdspan to an array, is asarray of
-// interop.hpp.
+// Arrays as mdspans: the standard library's where available, Kokkos's, CCCL's, or a type with their members. Such a
+// view shows the array's own elements and owns nothing. asarray of interop.hpp makes an array from an mdspan.
 #pragma once
 
 #include <concepts>
@@ -20,7 +19,7 @@
 namespace ingot {
 namespace detail {
 
-/// An mdspan of elements T, or const T, that is made of a pointer and a mapping.
+/// An mdspan of elements T, or const T, that is constructed from a pointer and a mapping.
 template <class M, class T>
 concept mdspan_of =
     requires {
@@ -33,13 +32,13 @@ concept mdspan_of =
 
 template <class Mapping>
 using strides_of = std::remove_cvref_t<decltype(std::declval<const Mapping&>().strides())>;
-/// layout_stride's, which is told the strides; others have those that their extents give.
+/// A mapping that takes strides, as layout_stride's; others get their strides from their extents.
 template <class Mapping, class Extents>
 concept takes_strides = requires { typename strides_of<Mapping>; } &&
                         std::constructible_from<Mapping, const Extents&, const strides_of<Mapping>&>;
 
-/// Elements from one to the next along each axis, as an mdspan counts them. `wanted` has its static extents, and -1
-/// where an extent is dynamic; its indices count to `most`. Throws shape_error where the array is no such.
+/// The strides of an mdspan, in elements. `wanted` has its static extents, and -1 where an extent is dynamic; its index
+/// type counts to `most`. Throws shape_error where the array does not fit.
 INGOT_API void strides_for_mdspan(const layout&, std::span<const index_t> wanted, index_t most, index_t* strides);
 [[noreturn]] INGOT_API void throw_other_stride(const layout&, std::size_t axis, index_t stride, index_t wanted);
 
@@ -77,14 +76,14 @@ typename M::mapping_type mapping_of(const layout& where) {
 
 }  // namespace detail
 
-/// The array's elements as an mdspan M: std::mdspan, Kokkos's or CCCL's, or anything that has `element_type`,
-/// `index_type`, `extents_type`, `mapping_type` and is made of a pointer and a mapping, by any layout: layout_stride
-/// shows every array whose strides are positive, layout_right one in C order. It is valid as long as the array is and
-/// is not assigned to. Where M's elements are not const it writes, as mutable_data() does: the array un-shares its
-/// buffer, and its later copies are deep. On a GPU the pointer is of its memory, and nothing waits.
+/// The array's elements as an mdspan M: std::mdspan, Kokkos's or CCCL's, or a type that has `element_type`,
+/// `index_type`, `extents_type` and `mapping_type` and is constructed from a pointer and a mapping, with any layout:
+/// layout_stride takes every array whose strides are positive, layout_right one in C order. It is valid as long as the
+/// array is and is not assigned to. Where M's elements are not const it writes, as mutable_data() does: the array
+/// un-shares its buffer, and its later copies are deep. On a GPU the pointer is to its memory, and nothing waits.
 ///
 /// Throws shape_error where the array has other axes or extents than M, strides that M's layout does not have, or more
-/// elements than M's indices count; read_only_error where M writes and the array's memory is read alone.
+/// elements than M's indices count; read_only_error where M writes and the array's memory is read-only.
 ///
 ///     struct plane {  // std::mdspan<float, std::dextents<int, 2>, std::layout_stride> has all this
 ///         using element_type = float;
@@ -122,15 +121,15 @@ M to_mdspan(array<T>& x) {
     if constexpr (std::is_const_v<typename M::element_type>) {
         return to_mdspan<M>(std::as_const(x));
     } else {
-        const auto mapping = detail::mapping_of<M>(std::as_const(x).as_leaf().where());  // before anything is un-shared
+        const auto mapping = detail::mapping_of<M>(std::as_const(x).as_leaf().where());  // checks before un-sharing
         return M(x.mutable_data(), mapping);
     }
 }
 template <class M, class T>
-M to_mdspan(array<T>&&) = delete;  // nobody would keep the memory
+M to_mdspan(array<T>&&) = delete;  // nothing would own the memory
 
 #ifdef __cpp_lib_mdspan
-/// The standard library's, of so many axes and any strides: to_mdspan<2>(x).
+/// The standard library's mdspan, of this rank and any strides: to_mdspan<2>(x).
 template <std::size_t Rank, class T>
 std::mdspan<T, std::dextents<index_t, Rank>, std::layout_stride> to_mdspan(array<T>& x) {
     return to_mdspan<std::mdspan<T, std::dextents<index_t, Rank>, std::layout_stride>>(x);

@@ -1,4 +1,5 @@
-// Compiling ahead: kernels of expressions in the background, and a program's kernels in one file that ships with it.
+// Ahead-of-time compilation: kernels of expressions in the background, and a program's kernels in one file that ships
+// with it.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@ INGOT_API void drop_prefetch(runtime::prefetch_state&) noexcept;
 
 }  // namespace detail
 
-/// Kernels that are being compiled. It may be dropped at any time, they are compiled all the same.
+/// Kernels that are being compiled. Dropping the handle does not stop the compilation.
 class prefetched {
 public:
     // Inner
@@ -42,7 +43,7 @@ public:
     }
     ~prefetched() { detail::drop_prefetch(*state_); }
 
-    /// Waits until all are compiled and loaded; throws the first error of one that is not.
+    /// Waits until all are compiled and loaded; throws the first compile error.
     ///
     ///     array<float> x{1, 2, 3};
     ///     const prefetched kernels = prefetch(x * 3 + 1, sum(x));
@@ -50,17 +51,17 @@ public:
     ///     std::cout << kernels.done();
     ///     // prints: 1
     INGOT_API void wait() const;
-    /// Whether all are.
+    /// Whether all are compiled and loaded.
     INGOT_API bool done() const;
 
 private:
     runtime::prefetch_state* state_;
 };
 
-/// Compiles the kernels of these expressions, each as it would be evaluated into a new array, in the background and as
-/// many at once as the machine has cores. An evaluation that comes before its kernel is there waits for it. What is
-/// compiled is what the arrays are now: their dtypes, ranks, strides and class of shape, not their values nor sizes.
-/// Throws what the evaluation would throw of shapes; compile errors come from the evaluation, or from wait().
+/// Compiles in the background, on all cores, the kernels of these expressions, each as evaluated into a new array. An
+/// evaluation before its kernel is ready waits for it. Kernels are compiled for the arrays' present dtypes, ranks,
+/// strides and class of shape, not for their values or sizes. Throws the evaluation's errors about shapes; compile
+/// errors come from the evaluation, or from wait().
 ///
 ///     array<double> x = arange<double>(1000);
 ///     prefetch(sin(x) * exp(-x), mean(x * x));
@@ -78,10 +79,10 @@ prefetched prefetch(const E&... e) {
     return kernels;
 }
 
-/// A file of compiled kernels, for as long as it lives: a kernel that is in it is not compiled, and needs neither NVRTC
-/// nor a host's compiler; one that is compiled meanwhile, or found in the disk cache, is put into the file at the end.
-/// A file that is not there begins empty. Kernels are of a GPU's exact architecture, or of a CPU's features: a file may
-/// have those of several. All threads of the process use it; of several the last.
+/// A file of compiled kernels, used while this object lives: a kernel in it is not compiled, and needs neither NVRTC
+/// nor a host compiler; a kernel that is compiled meanwhile, or found in the disk cache, is added to the file at the
+/// end. A missing file begins empty. Kernels are for a GPU's exact architecture, or for a CPU's features: a file may
+/// have those of several. All threads of the process use it; of several bundles the last one counts.
 ///
 ///     {
 ///         with_cache_bundle kernels("example.kernels");
@@ -93,16 +94,16 @@ prefetched prefetch(const E&... e) {
 ///     // prints: 1 0
 class with_cache_bundle {
 public:
-    /// Throws file_error where the file cannot be read, is damaged, is no bundle or one of another version of Ingot.
+    /// Throws file_error where the file cannot be read, is damaged, is no bundle, or is from another version of Ingot.
     [[nodiscard]] INGOT_API explicit with_cache_bundle(std::string_view path);
     with_cache_bundle(const with_cache_bundle&) = delete;
     with_cache_bundle& operator=(const with_cache_bundle&) = delete;
-    /// Saves what is new. A file that cannot be written is a warning here.
+    /// Saves new kernels. A file that cannot be written only causes a warning here.
     INGOT_API ~with_cache_bundle();
 
-    /// Writes the file where a kernel is new. Throws file_error.
+    /// Writes the file if there are new kernels. Throws file_error.
     INGOT_API void save() const;
-    /// How many kernels there are.
+    /// The number of kernels.
     INGOT_API std::size_t size() const;
 
 private:

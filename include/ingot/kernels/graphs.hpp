@@ -1,11 +1,11 @@
-// Work that is recorded once and launched as one, again and again: CUDA's graphs, and loops that end where a value on
-// the device says so, without a read by the host. On the host the same calls record what would be run.
+// Graphs: work that is recorded once and launched as a unit many times. On a GPU they are CUDA's graphs, with loops
+// that end by a value on the device, without a read by the host. On the host the same calls record the work to run.
 //
-// What is recorded is which memory is read and written: an array whose elements are changed between launches, by
-// assign(x, e), x.set(values), x.fill(v) or a kernel, is seen by the next one; one that is given other memory, by x = y
-// of another shape say, is not. Where an array had to go elsewhere because a copy or an expression from before the
-// capture held its memory when it, or the copy, was written, the next launch throws. Launches write in place, so copies
-// of the arrays of a graph are deep.
+// A graph records which memory is read and written. A change of an array's elements between launches, by assign(x, e),
+// x.set(values), x.fill(v) or a kernel, is seen by the next launch; new memory for an array, such as by x = y of
+// another shape, is not. If an array had to move because a copy or an expression from before the capture held its
+// memory when it, or the copy, was written, the next launch throws. Launches write in place, so copies of a graph's
+// arrays are deep.
 #pragma once
 
 #include <concepts>
@@ -30,14 +30,14 @@ concept loop_condition = requires(C& c) {
     requires std::same_as<typename std::remove_cvref_t<decltype(c())>::value_type, bool>;
 };
 
-/// Calls `body(argument)` while what it does on the current device is recorded.
+/// Calls `body(argument)` and records its work on the current device.
 INGOT_API runtime::graph_state* record_graph(void (*body)(void*), void* argument);
 /// Whether the calling thread records.
 INGOT_API bool is_recording() noexcept;
-/// Records a loop. `condition` evaluates its value into the array, which is of one element.
+/// Records a loop. `condition` evaluates its value into the array, which has one element.
 INGOT_API void record_loop(void (*condition)(void*, array<bool>&), void* of_condition, void (*body)(void*),
                            void* of_body);
-/// Throws shape_error unless it has one element and no axes.
+/// Throws shape_error unless the condition has one element and no axes.
 INGOT_API void check_condition(extents_ref shape);
 INGOT_API void drop_graph(runtime::graph_state*) noexcept;
 
@@ -54,8 +54,8 @@ void evaluate_condition(C& condition, array<bool>& to) {
 
 }  // namespace detail
 
-/// Recorded work. It holds the arrays that it reads and writes, so that it outlives them. Copies of those arrays are
-/// deep from the recording on. Ends after its last launch has.
+/// Recorded work. It holds the arrays that it reads and writes, so they need not outlive it. Copies of those arrays are
+/// deep from the recording on. Its end waits for its last launch.
 ///
 ///     array<double> x = zeros<double>(3), by = full<double>({}, 1.0);
 ///     graph g = capture([&] { x += by; });
@@ -66,7 +66,7 @@ void evaluate_condition(C& condition, array<bool>& to) {
 ///     // prints: [11. 11. 11.]
 class graph {
 public:
-    /// Of nothing, which cannot be launched.
+    /// An empty graph, which cannot be launched.
     graph() noexcept = default;
     // Inner
     explicit graph(runtime::graph_state* state) noexcept : state_(state) {}
@@ -79,9 +79,10 @@ public:
         if (state_) detail::drop_graph(state_);
     }
 
-    /// A graph that is one loop: of body, as long as condition, a function that gives a bool expression without axes,
-    /// is true. It asks before the first turn. On a GPU that is a conditional node: no value comes to the host between
-    /// the turns. Throws device_error where the driver has none (12.4 and newer have), and what capture throws.
+    /// A graph with one loop, which runs body while condition is true. condition is a function that returns a bool
+    /// expression without axes; it is evaluated before the first iteration. On a GPU the loop is a conditional node: no
+    /// value comes to the host between iterations. Throws device_error where the driver has none (12.4 and newer have),
+    /// and what capture throws.
     ///
     ///     array<double> x = full<double>({}, 1000.0), turns = zeros<double>({});
     ///     graph halve = graph::loop([&] { return x > 1; }, [&] { x /= 2; turns += 1; });
@@ -91,11 +92,11 @@ public:
     template <detail::loop_condition C, std::invocable B>
     static graph loop(C&& condition, B&& body);
 
-    /// Does the work, in order with the current stream where that is of the graph's device, else on that one's default
-    /// stream. Throws device_error of an empty graph, and in a capture; error where an array that it looks at has other
-    /// memory since it was written while a copy from before the capture shared it.
+    /// Launches the work, on the current stream where that belongs to the graph's device, else on that device's default
+    /// stream. Throws device_error for an empty graph, and in a capture; error where an array of the graph has new
+    /// memory because it was written while a copy from before the capture shared it.
     INGOT_API void launch() const;
-    /// How many kernels and library calls were recorded, each once.
+    /// The number of recorded kernels and library calls.
     ///
     ///     array<double> x = ones<double>(3);
     ///     std::cout << capture([&] { x = x * 2 + 1; }).size();
@@ -106,12 +107,12 @@ private:
     runtime::graph_state* state_ = nullptr;
 };
 
-/// Records what a function does on the current device, and does none of it: the arrays that it makes have memory, which
-/// the launches fill. Kernels are compiled and loaded meanwhile; all memory that it takes stays with the graph. Random
-/// numbers are drawn when their expression is written, so that each launch has the same. Throws device_error of
-/// whatever has to wait for a result (item, to_host, printing, set from the host's memory, synchronize) and of work on
-/// another device; error where an array was given other memory, which the next launch would not see; and what the
-/// function throws. Nothing is recorded then.
+/// Records a function's work on the current device without doing it: arrays that it makes have memory, which launches
+/// fill. Kernels are compiled and loaded meanwhile; all memory that it allocates stays with the graph. Random numbers
+/// are drawn when their expression is written, so each launch has the same ones. Throws device_error for any call that
+/// must wait for a result (item, to_host, printing, set from the host's memory, synchronize) and for work on another
+/// device; error where an array was given new memory, which the next launch would not see; and the function's own
+/// errors. After an error nothing is recorded.
 ///
 ///     array<float> x{1, 2, 3}, y;
 ///     graph g = capture([&] { y = x * x + 1; });
@@ -131,7 +132,7 @@ graph capture(F&& f) {
                                       const_cast<void*>(static_cast<const void*>(std::addressof(f)))));
 }
 
-/// A loop within a capture, as graph::loop, beside what else is recorded. Outside of one it loops at once, and reads
+/// A loop within a capture, as graph::loop, beside other recorded work. Outside of a capture it runs at once, and reads
 /// the condition on the host.
 ///
 ///     array<double> x = full<double>({}, 1.0);

@@ -1,9 +1,9 @@
-// Kernels that a user writes as text: their parameter lists ("T x, float y"), parsed by the compiler and again by the
-// lowerer, and the text itself, which travels in the key, so that nothing else decides the code.
+// Kernels that a user writes as text: their parameter lists ("T x, float y"), which the compiler parses and the lowerer
+// parses again, and the text itself, which is part of the key, so that the key alone decides the code.
 //
 // A text is one string, its parts separated by zeros: name, inputs, outputs; then an elementwise kernel's statements,
-// or a reduction's map, join, statements after it, and identity, and the type of partial results, which may be empty;
-// and last, where there is one, what stands before the kernel.
+// or a reduction's map, join, statements after it, identity, and the type of partial results, which may be empty; last
+// the preamble, if there is one.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@
 
 namespace ingot::detail {
 
-/// "T x", "float x" or "raw T x". One letter stands for a type that a call decides; other types have NumPy's names or
-/// C++'s. Raw is a whole array, which the text reads where it likes.
+/// "T x", "float x" or "raw T x". One letter stands for a type that the call decides; other types have NumPy's or C++'s
+/// names. A raw parameter is a whole array, which the text may read at any index.
 struct kernel_parameter {
     std::string_view type, name;
     bool raw = false;
 
     constexpr bool is_placeholder() const { return type.size() == 1; }
-    /// Of a parameter that is no placeholder; dtype_count where there is no such type.
+    /// The dtype of a parameter that is no placeholder; dtype_count where there is no such type.
     constexpr std::size_t fixed_dtype() const {
         if (type == "float") return static_cast<std::size_t>(dtype::f4);
         if (type == "double") return static_cast<std::size_t>(dtype::f8);
@@ -59,7 +59,7 @@ struct parameter_list {
             if (p.name == name) return true;
         return false;
     }
-    /// Whether a parameter has this one's letter.
+    /// Whether a placeholder of this list has the same letter as `of`.
     constexpr bool has_type(const kernel_parameter& of) const {
         for (const kernel_parameter& p : *this)
             if (p.is_placeholder() && p.type == of.type) return true;
@@ -81,7 +81,7 @@ constexpr parameter_list parse_parameters(std::string_view text) {
     };
     if (trim(text).empty()) return list;
     while (list.valid) {
-        // Not text.find: under a sanitizer g++ 12 takes its test of a pointer for no constant.
+        // This is not text.find, since under a sanitizer g++ 12 takes its test of a pointer for no constant.
         std::size_t comma = 0;
         while (comma < text.size() && text[comma] != ',') ++comma;
         const std::string_view one = trim(text.substr(0, comma));
@@ -100,9 +100,10 @@ constexpr parameter_list parse_parameters(std::string_view text) {
     return list;
 }
 
-/// The letters of a kernel's placeholders, in the order in which they are first met, and what a call makes of them.
+/// The letters of a kernel's placeholders in the order of their first occurrence, with the dtypes that a call gives
+/// them.
 struct placeholder_list {
-    static constexpr int most = 8;  // a byte each
+    static constexpr int most = 8;  // one byte each
     char letters[most]{};
     dtype types[most]{};
     int count = 0;
@@ -129,8 +130,8 @@ struct placeholder_list {
     }
 };
 
-/// What a call's arguments make of the placeholders. Arrays decide, and a number where there is no array; `legal` where
-/// every array has the dtype of its parameter.
+/// The binding of a call's arguments to placeholders. Arrays decide, and a number where there is no array; `legal`
+/// where every array has the dtype of its parameter.
 struct text_binding : placeholder_list {
     bool legal = true;
 };
@@ -150,24 +151,24 @@ constexpr text_binding bind_placeholders(const parameter_list& inputs) {
     return b;
 }
 
-/// A text that is kept for good: equal texts are one object, so an address tells them apart.
+/// A text that is never freed: equal texts are one object, so its address identifies it.
 struct kernel_text {
     std::string name;
-    std::vector<std::uint32_t> words;  // as the key has it: the number of characters, and these
+    std::vector<std::uint32_t> words;  // as in the key: the number of characters, then the characters
 };
-/// The text of these parts; throws ingot::error where the first, the name, is no identifier, where one has a zero byte
-/// or none sets an output, and compile_error where one has a comment that does not end.
-/// The preamble is the last part where it is not empty.
+/// The text with these parts. Throws ingot::error where the first, the name, is no identifier, where a part has a zero
+/// byte or none sets an output, and compile_error where a comment does not end. A preamble that is not empty is the
+/// last part.
 INGOT_API const kernel_text& keep_text(std::initializer_list<std::string_view> parts, std::string_view preamble = "");
 
-/// The last operand of a function that is given as text. `binding`: the dtypes of its placeholders.
+/// The last operand of a function given as text. `binding`: the dtypes of its placeholders.
 class text_leaf : public expression_base, public single_leaf {
 public:
     static constexpr std::array<word, 1> program{make_word(word_kind::text, dtype::b1)};
     text_leaf(const kernel_text& t, std::uint64_t binding) noexcept : single_leaf(t, binding) {}
 };
 
-/// What a node stores for an argument of a text's function, whose parameter has dtype `d`.
+/// The operand that a node stores for an argument of a text's function, whose parameter has dtype `d`.
 template <class A>
 decltype(auto) as_text_argument(const char* operation, dtype d, A&& a) {
     if constexpr (array_expression<A>) {

@@ -1,5 +1,5 @@
-// What Ingot does behind an expression, told as it happens: compiles, kernels found in caches, cuts into several
-// kernels, memory taken from a device and given back. INGOT_LOG prints it; set_logger hands it to the program.
+// Logs Ingot's work behind expressions: compiles, kernels found in caches, cuts into several kernels, memory taken from
+// a device and given back. INGOT_LOG prints it; set_logger hands it to the program.
 #pragma once
 
 #include <concepts>
@@ -14,30 +14,31 @@
 
 namespace ingot {
 
-/// What a record is about.
+/// The kinds of records.
 enum class log_kind : std::uint8_t {
     compile,      ///< a source was compiled, by NVRTC or by the host's compiler
-    memory_hit,   ///< a kernel was loaded already, where a statement met it for the first time
+    memory_hit,   ///< a kernel of a new statement was already loaded
     disk_hit,     ///< a kernel came from the cache on disk
     bundle_hit,   ///< a kernel came from a bundle (with_cache_bundle)
-    cut,          ///< a statement is several kernels: which, and why
-    allocation,   ///< memory was taken from the device, or from its with_allocator's
-    deallocation  ///< and given back
+    cut,          ///< a statement was cut into several kernels; the text has these and the reason
+    allocation,   ///< memory was taken from the device, or from its allocator
+    deallocation  ///< memory was given back
 };
 
-/// One thing that Ingot did. The texts live until the logger returns.
+/// A record of one action of Ingot. The texts live until the logger returns.
 struct log_record {
     log_kind kind = log_kind::compile;
-    std::string_view text{};  ///< one line that says all of it
-    std::string_view name{};  ///< the expression, or the kernel of a source of the user's own
+    std::string_view text{};  ///< the whole record in one line
+    std::string_view name{};  ///< the expression, or the user's own kernel
     std::string_view key{};   ///< a compiled kernel's name in the cache: 32 hexadecimal digits
-    double milliseconds = 0;  ///< that a compile took
-    std::size_t bytes = 0;    ///< of memory
-    std::size_t kernels = 0;  ///< and library calls that a statement was cut into
-    ingot::device device{};   ///< whose memory it is, or what the kernel is for: of all GPUs the first
+    double milliseconds = 0;  ///< duration of a compile
+    std::size_t bytes = 0;    ///< size of memory
+    std::size_t kernels = 0;  ///< kernels and library calls of a cut statement
+    ingot::device device{};   ///< the memory's or the kernel's device; for all GPUs the first
 };
 
-/// A function of a record, or none: a std::function, whose header takes a tenth of a second to compile.
+/// A function that takes a record, or none. It replaces std::function, whose header takes a tenth of a second to
+/// compile.
 ///
 ///     const logger print([](const log_record& r) { std::cout << r.text; });
 ///     print({.text = "a record"});
@@ -45,9 +46,9 @@ struct log_record {
 ///     // prints: a record 10
 class logger {
 public:
-    /// None.
+    /// No function.
     logger() = default;
-    /// Any function, of which a copy is held.
+    /// A copy of any function.
     template <std::copy_constructible F>
         requires std::invocable<F&, const log_record&> && (!std::same_as<F, logger>)
     logger(F f) : function_(new F(std::move(f))), call_(call<F>), clone_(clone<F>), drop_(drop<F>) {}
@@ -69,7 +70,7 @@ public:
         std::swap(drop_, l.drop_);
     }
 
-    /// Tells it of a record. There is a function.
+    /// Calls the function, which must exist, with a record.
     void operator()(const log_record& r) const { call_(function_, r); }
     explicit operator bool() const noexcept { return function_ != nullptr; }
 
@@ -93,11 +94,11 @@ private:
     void (*drop_)(void*) noexcept = nullptr;
 };
 
-/// Tells `next` of what Ingot does from now on, on any thread, and returns what was told before. An empty one, as at
-/// the start, is what the environment's INGOT_LOG asks for: "compile", "cache", "cut", "memory", several of them with
-/// commas between, or "all", printed on standard error, a line each. A logger is called in the middle of a statement:
-/// it evaluates nothing and uses no arrays. Several threads may call it at once; what it throws is dropped. Statements
-/// that come again have nothing to tell and cost nothing more.
+/// Makes `next` the logger of all threads from now on, and returns the previous one. An empty one, as at the start,
+/// does what the environment's INGOT_LOG says: it prints "compile", "cache", "cut", "memory", several of these
+/// separated by commas, or "all", a line each on standard error. A logger is called in the middle of a statement: it
+/// must evaluate nothing and use no arrays. Several threads may call it at once; its exceptions are dropped. Repeated
+/// statements have nothing to log and cost nothing more.
 ///
 ///     std::size_t compiled = 0;
 ///     const logger before = set_logger([&](const log_record& r) {

@@ -1,5 +1,5 @@
-// Seeing and measuring: what an expression becomes (explain, source, to_dot) and how long a function takes (benchmark).
-// None of explain, source and to_dot runs the expression.
+// Inspection and measurement: the kernels of an expression (explain, source, to_dot) and the time of a function
+// (benchmark). explain, source and to_dot do not run the expression.
 #pragma once
 
 #include <array>
@@ -17,25 +17,25 @@
 
 namespace ingot {
 
-/// What a step of an expression is: a generated kernel, a call of a library's function, bytes set to one value.
+/// The kinds of steps of an expression: a generated kernel, a call of a library's function, bytes set to one value.
 enum class step_kind : std::uint8_t { kernel, library_call, fill };
 
-/// One kernel of an expression, or another step between its kernels, which has no grid and no block.
+/// One step of an expression: a kernel, or another step, which has no grid and no block.
 struct kernel_explanation {
     step_kind kind = step_kind::kernel;
-    std::string name;     ///< of the kernel, or of the library's function
+    std::string name;     ///< the kernel's, or the library function's
     std::string pattern;  ///< "map", "row reduction", "library call", ...
-    std::string shape;    ///< how the threads of a CUDA kernel share its elements, in words
-    std::string reason;   ///< why this tile and launch shape
+    std::string shape;    ///< how the threads of a CUDA kernel share its elements
+    std::string reason;   ///< the reason for this tile and launch shape
     std::array<std::uint64_t, 3> grid{1, 1, 1};
-    std::string grid_formula;      ///< the same over the extents of the key's axes, n0 n1 ...
+    std::string grid_formula;      ///< the grid over the extents of the key's axes, n0 n1 ...
     std::uint32_t block = 0;       ///< threads
-    std::uint64_t bytes_read = 0;  ///< each element it needs once
+    std::uint64_t bytes_read = 0;  ///< counts each element once
     std::uint64_t bytes_written = 0;
     std::uint64_t flops = 0;  ///< by each operator's stated cost
 };
 
-/// What an expression becomes. Prints itself.
+/// The steps of an expression; it can be printed.
 ///
 ///     array<double> x{1, 2, 3};
 ///     const explanation e = explain(x * 2 + 1);
@@ -46,19 +46,19 @@ struct explanation {
     std::string expression;
     std::string pattern;
     std::string key;                          ///< in words
-    std::string missing;                      ///< not empty: the pattern has no kernel yet, and why
+    std::string missing;                      ///< not empty: why the pattern has no kernel yet
     bool in_memory = false;                   ///< a kernel of this key is loaded
-    std::vector<kernel_explanation> kernels;  ///< and the other steps, in the order in which they run
+    std::vector<kernel_explanation> kernels;  ///< kernels and other steps, in the order in which they run
 
-    /// What all kernels read together.
+    /// The bytes that all kernels read together.
     std::uint64_t bytes_read() const;
-    /// What all kernels write together.
+    /// The bytes that all kernels write together.
     std::uint64_t bytes_written() const;
-    /// Operations of all kernels together.
+    /// The operations of all kernels together.
     std::uint64_t flops() const;
 };
 
-/// Prints an explanation with its kernels, a line or more each.
+/// Prints an explanation with its kernels, at least a line each.
 ///
 ///     array<double> x{1, 2, 3};
 ///     std::cout << explain(sqrt(x));
@@ -68,7 +68,7 @@ struct explanation {
 INGOT_API std::ostream& operator<<(std::ostream&, const explanation&);
 
 inline namespace v1 {
-/// The door's siblings: nothing is run.
+/// Entry points beside those of the door; they run nothing.
 INGOT_API explanation explain_statement(const joint_outputs&);
 INGOT_API std::string source_of_statement(const joint_outputs&);
 INGOT_API std::string dot_of_statement(const joint_outputs&);
@@ -76,7 +76,7 @@ INGOT_API std::string dot_of_statement(const joint_outputs&);
 
 namespace detail {
 
-/// Gathers nodes as an evaluation into new arrays would, and hands the statement to `f`.
+/// Gathers nodes as an evaluation into new arrays would, and passes the statement to `f`.
 template <class F, class... N>
 auto with_statement(F f, const N&... nodes) {
     buffer_ref memory[sizeof...(N)];
@@ -89,8 +89,8 @@ auto with_statement(F f, const N&... nodes) {
 
 }  // namespace detail
 
-/// Kernels, launch shapes, bytes and operations of an expression, or of what `eval` of several would run. Runs and
-/// compiles nothing.
+/// The kernels, launch shapes, bytes and operations of an expression, or of `eval` of several. Runs and compiles
+/// nothing.
 ///
 ///     array<double> x{1, 2, 3};
 ///     std::cout << explain(sum(x * x)).expression << ' ' << explain(x + 1, x * 2).kernels.size();
@@ -101,7 +101,7 @@ explanation explain(const E&... e) {
     return detail::with_statement(v1::explain_statement, detail::as_node(e)...);
 }
 
-/// The generated source, on the device it would run on. Runs and compiles nothing.
+/// The generated source for the expression's device. Runs and compiles nothing.
 ///
 ///     array<double> x{1, 2, 3};
 ///     std::cout << (source(x * 2 + 1).find("x0 * s0 + s1") != std::string::npos);
@@ -129,37 +129,37 @@ struct device_times {
     std::vector<double> us;
 };
 
-/// Times in microseconds, of each call.
+/// Times of each call in microseconds.
 struct benchmark_result {
     std::string name;
-    std::vector<double> cpu;            ///< of the call
-    std::vector<double> gpu;            ///< on the first of the devices that is a GPU; empty where none is
-    std::vector<device_times> devices;  ///< on each of the GPUs
+    std::vector<double> cpu;            ///< times of the call
+    std::vector<double> gpu;            ///< times on the first GPU of the devices; empty without one
+    std::vector<device_times> devices;  ///< times on each GPU
 };
 
-/// Prints means and, of several calls, deviations and extremes, as CuPy does: "name : CPU: 5.2 us +/- 0.3 (min: 4.9 /
+/// Prints means and, for several calls, deviations and extremes, as CuPy does: "name : CPU: 5.2 us +/- 0.3 (min: 4.9 /
 /// max: 7.0) us GPU-0: ...", each GPU with its number.
 ///
 ///     std::cout << benchmark([] {}, {.repeats = 5, .name = "nothing"});
 ///     // prints: nothing             :    CPU:... us   +/-... (min:... / max:...) us...
 INGOT_API std::ostream& operator<<(std::ostream&, const benchmark_result&);
 
-/// How often `benchmark` calls, and how it calls the result.
+/// The options of `benchmark`.
 struct benchmark_options {
     int repeats = 100;
     int warm_up = 10;
     std::string_view name = "benchmark";
-    std::vector<device> devices{};                                  ///< none: the current one
+    std::vector<device> devices{};                                  ///< empty: the current one
     double max_duration = std::numeric_limits<double>::infinity();  ///< seconds after which no call begins
 };
 namespace detail {
 INGOT_API benchmark_result benchmark(void (*call)(void*), const void* fn, const benchmark_options&);
 }
 
-/// Calls fn() `repeats` times after `warm_up` calls, as cupyx.profiler.benchmark does: the time of the call on the CPU,
-/// and on each GPU of the devices between two events around it on the device's current stream. The devices are waited
-/// for after each call. Throws dtype_error where there is nothing to call, and device_error for a device that is not
-/// there.
+/// Calls fn() `repeats` times after `warm_up` calls, as cupyx.profiler.benchmark does. It measures the time of the call
+/// on the CPU, and on each GPU of the devices the time between two events around it on the device's current stream.
+/// After each call it waits for the devices. Throws dtype_error where there is nothing to call, and device_error for a
+/// device that does not exist.
 ///
 ///     array<double> x{1, 2, 3};
 ///     const benchmark_result r = benchmark([&] { x = x + 1; }, {.repeats = 20, .warm_up = 2, .name = "add"});

@@ -1,9 +1,9 @@
-// Whole CUDA kernels of a user's own, as CuPy's RawKernel and RawModule: text, or a file that nvcc made, launched on
-// the current stream over Ingot's arrays.
+// Raw kernels: whole CUDA kernels of a user, as CuPy's RawKernel and RawModule. They are text, or a file that nvcc
+// made, launched on the current stream over Ingot's arrays.
 //
-// What a kernel's parameters are its compiler says, so that a call checks its arguments: an array of the dtype that a
-// pointer points at, a number of the parameter's very type. A kernel writes only into what is given as out(x) and
-// inout(x), which therefore go to pointers to what is not const; all else goes to const ones.
+// The compiler tells a kernel's parameters, so a call checks its arguments: an array must have the dtype of the
+// pointer's target, a number exactly the parameter's type. A kernel writes only arrays given as out(x) and inout(x), so
+// these go to pointers to non-const; all others go to pointers to const.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct raw_program;
 struct raw_function;
 }  // namespace runtime
 
-/// Blocks of a grid, or threads of a block: a number, or up to three in braces.
+/// The extent of a grid in blocks, or of a block in threads: a number, or up to three in braces.
 ///
 ///     const launch_extent blocks{4, 2};
 ///     std::cout << blocks.x << blocks.y << blocks.z;
@@ -49,8 +49,8 @@ struct launch_extent {
           z(static_cast<std::uint32_t>(along_z)) {}
 };
 
-/// How a kernel is launched. `cluster`: blocks that are on one processor group together (sm_90 and newer);
-/// `cooperative`: all blocks run at once and may wait for each other. The host has neither of these.
+/// The settings of a launch. `cluster`: blocks that run together on one processor group (sm_90 and newer);
+/// `cooperative`: all blocks run at once and may wait for each other. The host has neither.
 ///
 ///     const launch_settings how{.grid = 8, .block = {32, 4}, .shared_bytes = 1024};
 ///     std::cout << how.grid.x << ' ' << how.block.y << ' ' << how.shared_bytes << ' ' << how.cluster.x;
@@ -58,19 +58,19 @@ struct launch_extent {
 ///     // prints: 8 4 1024 1 0
 struct launch_settings {
     launch_extent grid{}, block{};
-    std::size_t shared_bytes = 0;  // dynamic, beyond what the kernel declares
+    std::size_t shared_bytes = 0;  // dynamic, beyond the kernel's static one
     launch_extent cluster{};
     bool cooperative = false;
 };
 
-/// What the compiler made of a kernel, on the current device. On the host: the greatest block, and zeros.
+/// The compiled kernel's attributes on the current device. On the host: the greatest block, and zeros.
 struct kernel_attributes {
-    int registers = 0;                         // of a thread
-    std::size_t shared_bytes = 0;              // of a block, static
-    std::size_t const_bytes = 0;               // that the kernel's module declares
-    std::size_t local_bytes = 0;               // of a thread: what has no register
-    int max_threads_per_block = 0;             // with that many registers
-    std::size_t max_dynamic_shared_bytes = 0;  // that a launch may ask for
+    int registers = 0;                         // per thread
+    std::size_t shared_bytes = 0;              // per block, static
+    std::size_t const_bytes = 0;               // declared by the kernel's module
+    std::size_t local_bytes = 0;               // per thread, for values without a register
+    int max_threads_per_block = 0;             // with this number of registers
+    std::size_t max_dynamic_shared_bytes = 0;  // limit for a launch
     int ptx_version = 0, binary_version = 0;   // 90 for sm_90
 };
 
@@ -92,20 +92,20 @@ constexpr raw_kind raw_kind_of() {
         return raw_kind::other;
 }
 
-/// An argument as the library sees it.
+/// An argument in the library's form.
 struct raw_argument {
     enum class role : std::uint8_t { value, pointer, input, output, inout };
     role how = role::value;
-    raw_kind kind = raw_kind::other;  // of a value, or of what a pointer points at
+    raw_kind kind = raw_kind::other;  // of a value, or of a pointer's target
     bool is_const = false;            // of a pointer's target
-    std::size_t bytes = 0;            // the same's; 0 of void
-    const void* value = nullptr;      // where the value or the pointer lies
-    dtype type{};                     // of an array
+    std::size_t bytes = 0;            // size of the value or target; 0 for void
+    const void* value = nullptr;      // address of the value or the pointer
+    dtype type{};                     // an array's
     const buffer_ref* memory = nullptr;
     const layout* where = nullptr;
 };
 
-/// An argument for the time of the call: an expression is evaluated.
+/// Holds an argument during the call; an expression is evaluated.
 template <class T>
 const array<T>& hold_argument(const array<T>& a) {
     return a;
@@ -153,14 +153,14 @@ raw_argument describe_argument(const V& v) {
     }
 }
 
-/// What a kernel takes: an array or an expression, out(x), inout(x), a number, a struct, a pointer.
+/// An argument of a kernel: an array or an expression, out(x), inout(x), a number, a struct, a pointer.
 template <class A>
 concept kernel_argument = array_expression<A> || is_written_argument<std::remove_cvref_t<A>> ||
                           (std::is_trivially_copyable_v<std::remove_cvref_t<A>> && !std::is_array_v<A>);
 
 INGOT_API void launch_raw(const runtime::raw_function&, const launch_settings&, std::span<const raw_argument>);
 
-/// Memory of a module's variable, and how many elements it is.
+/// A module variable's memory and its number of elements.
 struct module_variable {
     buffer_ref memory;
     index_t count;
@@ -169,11 +169,11 @@ INGOT_API module_variable variable_of(const runtime::raw_program&, std::string_v
 
 }  // namespace detail
 
-/// A CUDA kernel from its text. It is compiled on the first call on a kind of device, by NVRTC, and kept in the disk
-/// cache. On the host the same text is C++: blocks run side by side on all cores, the threads of a block one after the
-/// other, and in turns between barriers where it has some, which takes much longer; shuffles and clusters a GPU alone
-/// has. `name` is that of a kernel, or an expression for an instance of a template, "scale<float>". Options are
-/// NVRTC's; the host takes macros, folders and the standard of them.
+/// A CUDA kernel from its text. NVRTC compiles it on the first call on a kind of device, and the disk cache keeps it.
+/// On the host the same text is C++: blocks run in parallel on all cores, the threads of a block one after the other,
+/// or in turns between barriers if there are any, which takes much longer; shuffles and clusters exist only on a GPU.
+/// `name` is a kernel's name, or an expression for an instance of a template, "scale<float>". Options are NVRTC's; the
+/// host takes macros, folders and the standard from them.
 ///
 ///     const raw_kernel add(R"(
 ///     extern "C" __global__
@@ -194,25 +194,25 @@ public:
     // Inner
     explicit raw_kernel(const runtime::raw_function& function) noexcept : function_(&function) {}
 
-    /// Launches on the device of the arrays, the current stream where that is of it. An array or an expression is read:
-    /// an expression is evaluated first; elements are in C order. out(x) and inout(x) are written. Numbers are of the
-    /// parameters' very types; a struct goes by its size, a pointer of the user's own as it is. Throws error where the
-    /// number of arguments is another, dtype_error where one is of another kind, shape_error where the grid or block is
-    /// empty or over the limits, or an array that is written is not in C order, device_error where arrays are on two
+    /// Launches on the device of the arrays, on the current stream where that belongs to it. Arrays and expressions are
+    /// read; an expression is evaluated first; elements are in C order. out(x) and inout(x) are written. Numbers must
+    /// have exactly the parameters' types; a struct is passed by its size, a user's pointer unchanged. Throws error
+    /// where the number of arguments differs, dtype_error where one has another kind, shape_error where the grid or
+    /// block is empty or over the limits, or a written array is not in C order, device_error where arrays are on two
     /// devices or the launch is refused, and compile_error.
     template <detail::kernel_argument... A>
     void operator()(const launch_extent& grid, const launch_extent& block, A&&... arguments) const {
         launch({.grid = grid, .block = block}, detail::hold_argument(arguments)...);
     }
-    /// The same with dynamic shared memory, clusters or a cooperative launch: k({.grid = 4, .block = 64, .shared_bytes
-    /// = 256}, x, out(y)).
+    /// A launch with dynamic shared memory, clusters or cooperation: k({.grid = 4, .block = 64, .shared_bytes = 256},
+    /// x, out(y)).
     template <detail::kernel_argument... A>
     void operator()(const launch_settings& how, A&&... arguments) const {
         launch(how, detail::hold_argument(arguments)...);
     }
 
-    /// Compiles and loads the kernel for the current device, where that has not been done. Throws compile_error with
-    /// the compiler's log and the text's numbered lines; error where the text has no such kernel.
+    /// Compiles and loads the kernel for the current device, if not yet done. Throws compile_error with the compiler's
+    /// log and the text's numbered lines; error where the text has no such kernel.
     ///
     ///     const raw_kernel bad("extern \"C\" __global__ void f(int* x) {\n    *x = nothing;\n}", "f");
     ///     try {
@@ -222,21 +222,21 @@ public:
     ///     }
     ///     // prints: 1
     INGOT_API void compile() const;
-    /// What the compiler made of it, for the current device.
+    /// The compiled kernel's attributes on the current device.
     ///
     ///     const raw_kernel one("extern \"C\" __global__ void one(int* x) { *x = 1; }", "one");
     ///     std::cout << one.attributes().max_threads_per_block << ' ' << one.attributes().shared_bytes;
     ///     // prints: 1024 0
     INGOT_API kernel_attributes attributes() const;
-    /// Lets a launch on the current device ask for so many bytes of dynamic shared memory. A launch that asks for more
-    /// than it may lets itself. Throws device_error where the device has less; on the host there is nothing to do.
+    /// Allows launches on the current device this many bytes of dynamic shared memory. A launch that needs more raises
+    /// the limit itself. Throws device_error where the device has less; on the host it does nothing.
     ///
     ///     const raw_kernel one("extern \"C\" __global__ void one(int* x) { *x = 1; }", "one");
     ///     one.set_max_dynamic_shared_bytes(64 << 10);
     ///     std::cout << (one.attributes().max_dynamic_shared_bytes <= (227 << 10));
     ///     // prints: 1
     INGOT_API void set_max_dynamic_shared_bytes(std::size_t bytes) const;
-    /// The kernel's name, or the name expression that was given.
+    /// The kernel's name, or the given name expression.
     ///
     ///     std::cout << raw_kernel("template <class T> __global__ void f(T* x) { *x = 1; }", "f<int>").name();
     ///     // prints: f<int>
@@ -252,8 +252,8 @@ private:
     const runtime::raw_function* function_;
 };
 
-/// Several kernels of one text, or of one file that nvcc or NVRTC made. Equal texts with equal options are one module,
-/// its variables too.
+/// Several kernels from one text, or from one file that nvcc or NVRTC made. Equal texts with equal options are one
+/// module, with the same variables.
 ///
 ///     const raw_module m(R"(
 ///     template <typename T>
@@ -267,15 +267,15 @@ private:
 ///     // prints: [ 0.  3.  6.  9. 12.]
 class raw_module {
 public:
-    /// Compiles nothing yet. `name_expressions`: instances of templates, which get_function is to find. Throws error
-    /// where the text or an expression is empty.
+    /// Compiles nothing yet. `name_expressions`: instances of templates for get_function. Throws error where the text
+    /// or an expression is empty.
     INGOT_API explicit raw_module(std::string_view source, const std::vector<std::string>& options = {},
                                   const std::vector<std::string>& name_expressions = {});
     explicit raw_module(std::nullptr_t) = delete;
 
-    /// Of a cubin, PTX or fatbin file, or of such a file's bytes, for GPUs alone. What its kernels' parameters are it
-    /// does not say: calls are checked for their number and sizes, where the driver tells those. Throws file_error
-    /// where the file cannot be read, is empty or cut short.
+    /// A module from a cubin, PTX or fatbin file, or from such a file's bytes, for GPUs only. The file does not tell
+    /// its kernels' parameters: calls are checked for their number and sizes, where the driver tells those. Throws
+    /// file_error where the file cannot be read, is empty or cut short.
     ///
     ///     try {
     ///         raw_module::from_file("nowhere.cubin");
@@ -294,9 +294,8 @@ public:
     ///     // prints: [raw_module] the image is empty
     INGOT_API static raw_module from_image(std::span<const std::byte> image);
 
-    /// A kernel of the module, by its name with its namespaces, or by one of the name expressions; of a file by the
-    /// name that is in it. Compiles the module for the current device. Throws compile_error, and error where there is
-    /// no such kernel.
+    /// A kernel of the module, by its qualified name or by a name expression; in a file by the name stored there.
+    /// Compiles the module for the current device. Throws compile_error, and error where there is no such kernel.
     ///
     ///     const raw_module m("extern \"C\" __global__ void f(int* x) { *x = 1; }");
     ///     try {
@@ -307,9 +306,9 @@ public:
     ///     // prints: [raw_module] there is no kernel 'g'; there are f
     INGOT_API raw_kernel get_function(std::string_view name) const;
 
-    /// A variable of the module, __device__ or __constant__, as an array over its memory on the current device, of as
-    /// many elements as it has: what is assigned to them the kernels that are launched afterwards see. Throws error
-    /// where there is no such variable, dtype_error where its bytes are no multiple of T's.
+    /// A variable of the module, __device__ or __constant__, as an array over its memory on the current device, with
+    /// all its elements: kernels launched later see what is assigned to them. Throws error where there is no such
+    /// variable, dtype_error where its bytes are no multiple of T's.
     ///
     ///     const raw_module m(R"(
     ///     extern "C" {
@@ -330,7 +329,7 @@ public:
         return array<T>(detail::adopted{}, detail::leaf<T>(std::move(v.memory), std::move(where)));
     }
 
-    /// Compiles and loads the module for the current device, where that has not been done. Throws compile_error.
+    /// Compiles and loads the module for the current device, if not yet done. Throws compile_error.
     ///
     ///     const raw_module m("extern \"C\" __global__ void f(int* x) { *x = 1; }");
     ///     m.compile();

@@ -1,10 +1,10 @@
-// Kernels from text, as CuPy has them. Their calls are expressions, which fuse with what is around them:
+// Kernels from text, as in CuPy. Their calls are expressions, which fuse with the expressions around them:
 //
 //   const reduction_kernel<"T x", "T y"> l2("x * x", "a + b", "y = sqrt(a)", "0", "l2");
 //   array<float> lengths = l2(m - mean(m), 1) + 1;   // one kernel
 //
-// A parameter's type is a letter, which stands for the dtype of the argument, or a dtype's name (float, int64); `raw`
-// before it makes it a whole array, which an elementwise kernel's text indexes.
+// A parameter's type is a letter, which stands for the argument's dtype, or a dtype's name (float, int64); with `raw`
+// before it, it is a whole array, which an elementwise kernel's text indexes.
 #pragma once
 
 #include <optional>
@@ -20,11 +20,11 @@
 
 namespace ingot {
 
-/// A reduction that is given as text. map: an expression in the inputs; join: of two partial results a and b, in any
-/// order and grouping; post: statements that set the output from the joined a; identity: what join leaves alone.
-/// A parameter's type is a letter, which stands for the dtype of the argument, or a dtype's name. `Partial`: the type
-/// of partial results, else the output's. In post `_in_ind.size()` is how many elements there are, and
-/// `_out_ind.size()` how many results.
+/// A reduction given as text. map: an expression in the inputs; join: joins two partial results a and b, in any order
+/// and grouping; post: statements that set the output from the joined a; identity: the neutral value of join. A
+/// parameter's type is a letter, which stands for the argument's dtype, or a dtype's name. `Partial`: the type of
+/// partial results, by default the output's. In post `_in_ind.size()` is the number of elements, and `_out_ind.size()`
+/// the number of results.
 ///
 ///     const reduction_kernel<"T x", "T y"> length("x * x", "a + b", "y = sqrt(a)", "0", "length");
 ///     const reduction_kernel<"T x", "float y", "double"> middle(
@@ -61,24 +61,23 @@ class reduction_kernel {
     }
 
 public:
-    /// `preamble`: what stands before the kernel, functions with `__device__` or types. Throws error where post does
-    /// not name the output, which would never be set, or a text has a zero byte; compile_error where a comment has no
-    /// end.
+    /// `preamble`: text before the kernel, functions with `__device__` or types. Throws error where post does not name
+    /// the output, which would never be set, or a text has a zero byte; compile_error where a comment does not end.
     reduction_kernel(std::string_view map, std::string_view join, std::string_view post, std::string_view identity,
                      std::string_view name = "reduction", std::string_view preamble = "")
         : text_(detail::keep_text({name, In.view(), Out.view(), map, join, post, identity, Partial.view()}, preamble)) {
     }
 
-    /// k(x, y, axes{0, 2}, keepdims): the inputs, over which axes (else all), and whether these stay. Of the inputs'
-    /// common shape without the axes. Throws shape_error where the inputs do not broadcast or do not have the axes; the
-    /// evaluation throws compile_error where the text is no C++.
+    /// k(x, y, axes{0, 2}, keepdims): the inputs, the axes to reduce (by default all), and whether these stay. The
+    /// result has the inputs' common shape without the axes. Throws shape_error where the inputs do not broadcast or do
+    /// not have the axes; the evaluation throws compile_error where the text is no C++.
     template <class... A>
         requires(sizeof...(A) >= n) && (callable(std::make_index_sequence<n>{}, std::type_identity<std::tuple<A...>>{}))
     auto operator()(A&&... arguments) const {
         return call(std::make_index_sequence<n>{}, std::make_index_sequence<sizeof...(A) - n>{},
                     std::forward_as_tuple(std::forward<A>(arguments)...));
     }
-    /// The same of one input, the axes in bare braces: k(x, {0, 2}).
+    /// A call with one input and the axes in bare braces: k(x, {0, 2}).
     template <class A, detail::keeps_tag... T>
         requires(n == 1) && (fits<A>)
     auto operator()(A&& argument, const axes& over, T... tags) const {
@@ -123,7 +122,7 @@ private:
 
 namespace detail {
 
-/// A whole array for a text that reads it where it likes: it has no axes.
+/// A whole array for a text that reads it at any index: it has no axes.
 template <class T>
 class raw_leaf : public expression_base {
 public:
@@ -132,7 +131,7 @@ public:
     static constexpr std::array<word, 1> program{make_word(word_kind::scalar, type, 1)};
     static constexpr int operands = 1, binders = 0, nodes = 1;
 
-    /// Of an array in C order; one without elements is given room, so that there is a pointer.
+    /// A leaf over an array in C order; an empty array gets memory, so that there is a pointer.
     explicit raw_leaf(const array<T>& whole) : count_(whole.size()), where_(0) {
         const leaf<T>& given = whole.as_leaf();
         memory_ = count_ != 0 ? given.memory() : allocate_buffer(sizeof(T));
@@ -159,7 +158,8 @@ private:
     layout where_;
 };
 
-/// An argument of an elementwise text: of a raw parameter its whole array, evaluated if it is none.
+/// The operand for an argument of an elementwise text: for a raw parameter the whole array, evaluated if it is an
+/// expression.
 template <bool Raw, class A>
 decltype(auto) as_elementwise_argument(const char* operation, dtype d, A&& a) {
     if constexpr (Raw) {
@@ -171,7 +171,7 @@ decltype(auto) as_elementwise_argument(const char* operation, dtype d, A&& a) {
     }
 }
 
-/// The shape that the arguments have together, but for raw ones.
+/// The common shape of the arguments, without raw ones.
 template <class... N>
 std::span<const index_t> shape_of_arguments(const char* operation, shape_room& room, const N&... nodes) {
     shape_room rooms[sizeof...(N)];
@@ -186,7 +186,7 @@ std::span<const index_t> shape_of_arguments(const char* operation, shape_room& r
 
 }  // namespace detail
 
-/// How many elements an elementwise kernel has whose arrays are all raw, or that has none.
+/// The number of elements of an elementwise kernel whose arrays are all raw, or that has none.
 ///
 ///     const elementwise_kernel<"raw T x", "T y"> pairs("y = x[2 * i] + x[2 * i + 1];", "pairs");
 ///     const elementwise_kernel<"", "int64 y"> squares("y = i * i", "squares");
@@ -194,7 +194,7 @@ std::span<const index_t> shape_of_arguments(const char* operation, shape_room& r
 ///     // prints: [3 7] [0 1 4 9]
 class of_size {
 public:
-    /// Throws shape_error where it is negative.
+    /// Throws shape_error where the number is negative.
     explicit of_size(index_t elements) : value_(elements) {
         if (elements < 0) throw shape_error("[kernel] a size of " + std::to_string(elements) + " was given");
     }
@@ -205,13 +205,13 @@ private:
     index_t value_;
 };
 
-/// An elementwise function that is given as text: statements of C++ that set the outputs from the inputs, as CuPy has
-/// them. A call is an expression, or a tuple of them where there are several outputs, and fuses with what is around it.
-/// A parameter's type is a letter, which stands for the dtype of the argument, or a dtype's name. `raw T x` is a whole
-/// array, x[k] and x.size(), which takes no part in broadcasting; in the text `i` is the element's number in C order,
-/// and `_ind.size()` how many there are; where all arrays are raw, or there are none, of_size says that. A letter that
-/// is the outputs' alone is decided by the arrays that are given for them, as out(z): the call is a statement then,
-/// which writes them. The text is compiled on first use, by the target's compiler.
+/// An elementwise function given as text: C++ statements that set the outputs from the inputs, as in CuPy. A call is an
+/// expression, or a tuple of them for several outputs, and fuses with the expressions around it. A parameter's type is
+/// a letter, which stands for the argument's dtype, or a dtype's name. `raw T x` is a whole array, x[k] and x.size(),
+/// which takes no part in broadcasting. In the text `i` is the element's number in C order, and `_ind.size()` the
+/// number of elements, which of_size gives where all arrays are raw or there are none. A letter that only outputs have
+/// is decided by the arrays given for them, as out(z): the call is then a statement that writes them. The target's
+/// compiler compiles the text on first use.
 ///
 ///     const elementwise_kernel<"T x, T y", "T z"> k("if (x - 2 > y) z = x * y; else z = x + y;", "pick");
 ///     array<double> x{1, 5}, y{2, 2};
@@ -239,12 +239,12 @@ class elementwise_kernel {
     using of_inputs = std::make_index_sequence<n>;
     using of_outputs = std::make_index_sequence<m>;
 
-    /// What the inputs `Given`, a tuple, make of the placeholders.
+    /// The dtypes that the inputs `Given`, a tuple, give the placeholders.
     template <class Given, std::size_t... I>
     static constexpr detail::text_binding bind(std::index_sequence<I...>) {
         return detail::bind_placeholders<std::tuple_element_t<I, Given>...>(inputs);
     }
-    /// And the outputs behind them.
+    /// bind for the inputs and the outputs behind them.
     template <class Given, std::size_t... O>
     static constexpr detail::text_binding bind_all(std::index_sequence<O...>) {
         detail::text_binding b = bind<Given>(of_inputs{});
@@ -278,7 +278,7 @@ class elementwise_kernel {
     template <class Given>
     static constexpr bool is_sized =
         std::is_same_v<std::remove_cvref_t<std::tuple_element_t<std::tuple_size_v<Given> - 1, Given>>, of_size>;
-    /// Whether a call with these is an expression, or a statement that writes.
+    /// Whether a call with these arguments is an expression, or a statement that writes.
     template <class... A>
     static constexpr bool is_expression() {
         using given = std::tuple<A...>;
@@ -305,15 +305,14 @@ class elementwise_kernel {
     }
 
 public:
-    /// `preamble`: what stands before the kernel, functions with `__device__` or types. Throws error where the name is
-    /// no identifier, the text does not name an output or has a zero byte; compile_error where a comment has no end.
+    /// `preamble`: text before the kernel, functions with `__device__` or types. Throws error where the name is no
+    /// identifier, the text does not name an output or has a zero byte; compile_error where a comment does not end.
     explicit elementwise_kernel(std::string_view statements, std::string_view name = "kernel",
                                 std::string_view preamble = "")
         : text_(detail::keep_text({name, In.view(), Out.view(), statements}, preamble)) {}
 
     /// Throws shape_error where the inputs do not broadcast; the evaluation throws compile_error where the text is no
-    /// C++. An expression that is given for a raw parameter is evaluated now. Where all inputs are raw, of_size is
-    /// last.
+    /// C++. An expression for a raw parameter is evaluated now. Where all inputs are raw, of_size is the last argument.
     template <class... A>
         requires(is_expression<A...>())
     auto operator()(A&&... arguments) const {
@@ -324,7 +323,7 @@ public:
         else
             return nodes;
     }
-    /// k(x, y, out(z)): a statement, which writes all its outputs as assign does.
+    /// k(x, y, out(z)): a statement that writes all its outputs, as assign does.
     ///
     ///     const elementwise_kernel<"X x, Y y", "Z z"> squared_diff("z = (x - y) * (x - y)", "squared_diff");
     ///     array<double> z = empty(2);

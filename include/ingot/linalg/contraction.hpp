@@ -1,5 +1,5 @@
-// Sums of products of two operands whose axes have labels: what dot, tensordot, einsum and their like are made of. A
-// contraction is a product of matrices where it is one of two matrices that a library multiplies, else a fold.
+// Contractions: sums of products of two operands whose axes have labels, which dot, tensordot, einsum and others use. A
+// contraction is a product of matrices where a library multiplies the two, else a fold.
 #pragma once
 
 #include <vector>
@@ -11,17 +11,17 @@
 
 namespace ingot::detail {
 
-/// Names of an operand's axes, each once; equal ones of two operands are one index of the contraction.
+/// Labels of an operand's axes, each distinct; equal labels of two operands are one index of the contraction.
 using axis_labels = std::vector<int>;
 
-/// Whether Ingot's own fold multiplies matrices of these extents: one of them is a vector or has one, or they are so
-/// small that the fold is part of the kernel around it.
+/// Whether Ingot's own fold multiplies matrices of these extents: one of them is a vector or has extent 1, or they are
+/// so small that the fold is part of the kernel around it.
 constexpr bool product_is_fold(index_t rows, index_t inner, index_t columns) {
     constexpr index_t small = 4;
     return rows <= 1 || inner <= 1 || columns <= 1 || (rows <= small && inner <= small && columns <= small);
 }
 
-/// The sum over axes, in the element's type; of bool whether any is true.
+/// The sum over axes, in the element's type; for bool whether any is true.
 template <class T>
 lazy<T> sum_in_type(const char* operation, const lazy<T>& e, const axes& over) {
     const reduction how{operation, &over};
@@ -32,7 +32,7 @@ lazy<T> sum_in_type(const char* operation, const lazy<T>& e, const axes& over) {
     else
         return sum_of(how, e);
 }
-/// The sum over axes of products; of halves both in float32.
+/// The sum over axes of products; for the halves both are computed in float32.
 template <class T>
 lazy<T> sum_of_products(const char* operation, const lazy<T>& a, const lazy<T>& b, const axes& over) {
     if constexpr (half_float<T>) {
@@ -43,7 +43,7 @@ lazy<T> sum_of_products(const char* operation, const lazy<T>& a, const lazy<T>& 
     }
 }
 
-/// The contraction; `operation` is the function that was called. The library has it for every dtype.
+/// The contraction; `operation` is the called function. The library instantiates it for every dtype.
 template <class T>
 INGOT_API lazy<T> contract(const char* operation, lazy<T> a, const axis_labels& of_a, lazy<T> b,
                            const axis_labels& of_b, const axis_labels& result);

@@ -1,4 +1,4 @@
-// einsum: sums of products whose indices are written as text.
+// einsum: sums of products with indices written as text.
 #pragma once
 
 #include <string_view>
@@ -10,16 +10,17 @@
 namespace ingot {
 namespace detail {
 
-/// The contractions of `einsum` over one dtype. The library has it for every dtype.
+/// The contractions of `einsum` over one dtype. The library instantiates them for every dtype.
 template <class T>
 INGOT_API lazy<T> einsum_of(std::string_view text, std::vector<lazy<T>> operands);
 
-/// Einstein's sums: a letter names an axis of operands, which are multiplied where they have it in common and summed
-/// over where the result does not have it. `->` says which the result has; without it these are the letters that occur
-/// once, in the alphabet's order. `...` stands for axes that are broadcast. A letter that an operand has twice is its
-/// diagonal; an extent of 1 is repeated. In the dtype that the operands promote to; bool is the `or` of the `and`s.
-/// Several operands are contracted in pairs, always the one with the fewest multiplications: by a product of matrices
-/// where it is one, else by a fold. Throws shape_error where the text is wrong or does not fit the operands.
+/// Einstein's summation: a letter names an axis of operands. Operands are multiplied along common letters and summed
+/// over letters that the result lacks. `->` gives the result's letters; without it these are the letters that occur
+/// once, in alphabetical order. `...` stands for axes that are broadcast. A letter that occurs twice in an operand is
+/// its diagonal; an extent of 1 is repeated. The result has the dtype to which the operands promote; bool is the `or`
+/// of the `and`s. Several operands are contracted in pairs, always the pair with the fewest multiplications: by a
+/// product of matrices where possible, else by a fold. Throws shape_error where the text is wrong or does not fit the
+/// operands.
 ///
 ///     array<double> a{{1, 2}, {3, 4}}, b{{0, 1}, {1, 0}};
 ///     std::cout << einsum("ij,jk->ik", a, b) << '\n' << einsum("ii", a) << ' ' << einsum("...j->...", a) << ' ';

@@ -1,6 +1,6 @@
 // Functions of numpy.linalg and scipy.linalg over factors and products: triangular and factorised systems, tensor
-// equations, matrix exponentials, chains of products. Solvers are functions as those of solvers.hpp, whose dtypes they
-// take and whose errors they throw; their bodies are in the library. Products are expressions.
+// equations, matrix exponentials, chains of products. Solvers are functions as in solvers.hpp, with the same dtypes and
+// errors; their bodies are in the library. Products are expressions.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace ingot {
 
 namespace linalg {
 
-/// Which triangle of a matrix a system is with, and how it is read.
+/// Which triangle of a matrix a system has, and how it is read.
 ///
 ///     std::cout << linalg::solve_triangular(array<double>{{2, 0}, {1, 4}}, array<double>{2, 9}, {.lower = true});
 ///     // prints: [1. 2.]
 struct triangular_options {
-    /// The lower triangle; else the upper one.
+    /// Whether the lower triangle is used; else the upper one.
     bool lower = false;
-    /// 0: a x = b; 1: of the transposed matrix; 2: of the transposed and conjugated one.
+    /// 0: a x = b; 1: with the transposed matrix; 2: with the conjugate transposed one.
     int trans = 0;
-    /// Ones stand on the diagonal, which is not read.
+    /// Whether the diagonal is all ones, and not read.
     bool unit_diagonal = false;
 };
 
@@ -35,7 +35,7 @@ struct triangular_options {
 
 namespace detail {
 
-/// Throws error of a `trans` that is not 0 to 2.
+/// Throws error for a `trans` other than 0 to 2.
 INGOT_API void check_trans(const char* operation, int trans);
 
 /// Instantiated in the library for float32, float64 and their complex types.
@@ -68,8 +68,8 @@ using functions_of = matrix_functions<solved_type<E...>>;
 
 namespace linalg {
 
-/// The x of a x = b, of whose matrix one triangle is read: SciPy's. b is a vector where it has one axis, else a stack
-/// of matrices; what is before matrices is broadcast. Throws linalg_error where a 0 stands on a diagonal that is read,
+/// SciPy's solve_triangular: the x of a x = b, where one triangle of a is read. b is a vector where it has one axis,
+/// else a stack of matrices; the batches broadcast. Throws linalg_error where a diagonal that is read has a 0,
 /// shape_error where a matrix is not square or b does not fit.
 ///
 ///     array<double> a{{2, 1}, {0, 4}};
@@ -83,10 +83,10 @@ auto solve_triangular(const A& a, const B& b, const triangular_options& how = {}
     return detail::matrix_functions<T>::solve_triangular("solve_triangular", astype<T>(a), astype<T>(b), how);
 }
 
-/// The factors of a matrix with its rows exchanged, in one array: below the diagonal those of the lower triangle, whose
-/// diagonal is ones, on and above it the upper one; and with which row each was exchanged, in order: a tuple of both,
-/// (m, n) and int64 (k,) with k the lesser of m and n, for `lu_solve`. A singular matrix has them too. Throws
-/// shape_error of fewer than two axes.
+/// The LU factors of a matrix with exchanged rows, for `lu_solve`: a tuple of one array with both factors (the lower
+/// one below the diagonal, with ones on its own; the upper one on and above it) of shape (m, n), and, in order, the row
+/// with which each was exchanged, int64 of shape (k,), where k is the lesser of m and n. A singular matrix has them
+/// too. Throws shape_error for fewer than two axes.
 ///
 ///     auto [factors, pivots] = linalg::lu_factor(array<double>{{1, 2}, {4, 4}});
 ///     std::cout << factors << ' ' << pivots;
@@ -100,7 +100,7 @@ auto lu_factor(const E& e, const source_place& here = {}) {
 }
 
 /// A matrix as p l u, a permutation, a lower triangle with ones on its diagonal and an upper one: a tuple of the three,
-/// (m, m), (m, k) and (k, n) with k the lesser of m and n; p is of the type of the elements' parts. Throws what
+/// (m, m), (m, k) and (k, n) with k the lesser of m and n; p has the type of the elements' parts. Throws what
 /// `lu_factor` does.
 ///
 ///     auto [p, l, u] = linalg::lu(array<double>{{1, 2}, {4, 4}});
@@ -117,9 +117,9 @@ auto lu(const E& e, const source_place& here = {}) {
     return detail::functions_of<E>::lu(astype<detail::solved_type<E>>(e));
 }
 
-/// The x of a x = b by the factors that `lu_factor` made of a; trans 1 of the transposed matrix, 2 of the transposed
-/// and conjugated one. b as `solve` has it. Throws linalg_error where a is singular, shape_error where it is not square
-/// or b does not fit.
+/// The x of a x = b by the factors of a from `lu_factor`; trans 1 uses the transposed matrix, 2 the conjugate
+/// transposed one. b is as in `solve`. Throws linalg_error where a is singular, shape_error where it is not square or b
+/// does not fit.
 ///
 ///     auto factors = linalg::lu_factor(array<double>{{1, 2}, {4, 4}});
 ///     std::cout << linalg::lu_solve(factors, array<double>{5, 12}) << ' '
@@ -133,8 +133,7 @@ array<T> lu_solve(const std::tuple<array<T>, array<std::int64_t>>& lu_and_pivots
     return detail::matrix_functions<T>::solve_by_lu(lu_and_pivots, astype<T>(b), trans);
 }
 
-/// The x of a x = b by the triangle that `cholesky` made of a. b as `solve` has it. Throws what `solve_triangular`
-/// does.
+/// The x of a x = b by the triangle of a from `cholesky`. b is as in `solve`. Throws what `solve_triangular` does.
 ///
 ///     array<double> a{{4, 2}, {2, 5}};
 ///     std::cout << linalg::cho_solve(linalg::cholesky(a), array<double>{8, 12});
@@ -146,8 +145,8 @@ auto cho_solve(const C& c, const B& b, triangle of = triangle::lower, const sour
     return detail::matrix_functions<T>::solve_by_cholesky(astype<T>(c), astype<T>(b), of == triangle::lower);
 }
 
-/// The inverse of each triangular matrix, of which the other triangle is not read. Throws linalg_error where a 0 stands
-/// on a diagonal, shape_error where a matrix is not square.
+/// The inverse of each triangular matrix, whose other triangle is not read. Throws linalg_error where a diagonal has a
+/// 0, shape_error where a matrix is not square.
 ///
 ///     std::cout << linalg::tri_inv(array<double>{{2, 0}, {1, 4}});
 ///     // prints: [[ 0.5    0.   ]
@@ -158,9 +157,8 @@ auto tri_inv(const E& e, triangle of = triangle::lower, const source_place& here
     return detail::functions_of<E>::inverse_triangle(astype<detail::solved_type<E>>(e), of == triangle::lower);
 }
 
-/// The exponential of each matrix, by Pade's approximant of degree 13 of what scaling leaves, and squaring (Higham,
-/// SIAM Journal on Matrix Analysis 26, 2005). Waits for the matrices' norms. Throws shape_error where a matrix is not
-/// square.
+/// The exponential of each matrix, by scaling and squaring with Pade's approximant of degree 13 (Higham, SIAM Journal
+/// on Matrix Analysis 26, 2005). Waits for the matrices' norms. Throws shape_error where a matrix is not square.
 ///
 ///     std::cout << round(linalg::expm(array<double>{{0, 1}, {0, 0}}), 6) << ' '
 ///               << round(linalg::expm(array<double>{{0, -3.14159265358979}, {3.14159265358979, 0}}), 6) + 0.0;
@@ -173,8 +171,9 @@ auto expm(const E& e, const source_place& here = {}) {
     return detail::functions_of<E>::exponential(astype<detail::solved_type<E>>(e));
 }
 
-/// The x for which the sum of products of a and x over x's axes, the last of a, is b; axes of a that are named are put
-/// last first. Throws shape_error where a is not square so seen, linalg_error where it is singular.
+/// The x for which the sum of products of a and x over x's axes, the last ones of a, is b; `last` names axes of a that
+/// are first moved to the end. Throws shape_error where a, so arranged, is not square, linalg_error where it is
+/// singular.
 ///
 ///     array<double> a = reshape(eye(6), {6, 2, 3});
 ///     std::cout << linalg::tensorsolve(a, array<double>{0, 1, 2, 3, 4, 5});
@@ -188,7 +187,7 @@ auto tensorsolve(const A& a, const B& b, const axes& last = {}, const source_pla
 }
 
 /// The tensor whose product with a over the first `ind` axes of a is the identity. Throws shape_error where a is not
-/// square with those axes as one and the others as one, linalg_error where it is singular.
+/// square with those axes merged to one and the others to another, linalg_error where it is singular.
 ///
 ///     array<double> a = 2 * reshape(eye(6), {6, 2, 3});
 ///     std::cout << linalg::tensorinv(a, 1).shape() << ' ' << linalg::tensorinv(a, 1)(1, 2, 5);
@@ -205,11 +204,11 @@ auto tensorinv(const E& e, I ind = 2, const source_place& here = {}) {
 
 namespace detail {
 
-/// Where chains of matrices of these extents, one more than there are, are best cut: entry i * n + j is the last of the
-/// first part of those from i to j.
+/// The best cuts of chains of matrices with these extents, which are one more than the matrices: entry i * n + j is the
+/// last matrix of the first part of the chain from i to j.
 INGOT_API std::vector<std::size_t> cheapest_cuts(std::span<const index_t> extents);
-/// Throws shape_error where there are fewer than two, one but the first and the last is no matrix, or these are neither
-/// matrices nor vectors.
+/// Throws shape_error where there are fewer than two operands, the first or the last is neither matrix nor vector, or
+/// another one is no matrix.
 INGOT_API void check_chain(std::span<const other_operand> parts);
 
 template <class T>
@@ -233,8 +232,8 @@ lazy<T> multi_dot_of(const lazy_parts<T>& parts) {
     return product_of_chain(parts, cheapest_cuts(extents), 0, parts.size() - 1);
 }
 
-/// The products of matrices, the last two axes of `a`, with vectors, the last one of `x`; what is before them is
-/// broadcast. In the dtype that the two promote to. Throws shape_error where there are not these axes, or their extents
+/// The products of matrices, the last two axes of `a`, with vectors, the last axis of `x`; the axes before are
+/// broadcast. In the dtype to which both promote. Throws shape_error where these axes are missing, or their extents
 /// differ.
 ///
 ///     array<int> m{{1, 2}, {3, 4}}, v{{1, 0}, {1, 1}};
@@ -253,9 +252,9 @@ auto matvec(const A& a, const X& x, const source_place& here = {}) {
     return product(product(matmul(matrix, product(expand_dims(vector, -1))))(ellipsis, 0));
 }
 
-/// The products of vectors, conjugated, the last axis of `x`, with matrices, the last two of `a`; what is before them
-/// is broadcast. In the dtype that the two promote to. Throws shape_error where there are not these axes, or their
-/// extents differ.
+/// The products of conjugated vectors, the last axis of `x`, with matrices, the last two axes of `a`; the axes before
+/// are broadcast. In the dtype to which both promote. Throws shape_error where these axes are missing, or their extents
+/// differ.
 ///
 ///     array<int> m{{1, 2}, {3, 4}}, v{{1, 0}, {1, 1}};
 ///     std::cout << vecmat(v(1), m) << ' ' << vecmat(v, m);
@@ -282,9 +281,9 @@ using detail::vecmat;
 
 namespace linalg {
 
-/// The product of several matrices, the first and the last of which may be vectors, in the order that takes the fewest
-/// multiplications: `{a, b, c}` of one type, a tuple of any, which promote, or a range. An expression. Throws
-/// shape_error where there are fewer than two, one is of other axes, or extents differ.
+/// The product of several matrices in the order with the fewest multiplications; the first and the last may be vectors.
+/// They are `{a, b, c}` of one type, a tuple of any types, which promote, or a range. The result is an expression.
+/// Throws shape_error where there are fewer than two, one has other axes, or extents differ.
 ///
 ///     array<double> a = ones({2, 30}), b = ones({30, 3}), v = ones(3);
 ///     std::cout << linalg::multi_dot({a, b, v}) << ' ' << linalg::multi_dot(std::tuple{a, b * 2}).shape();
@@ -300,8 +299,9 @@ auto multi_dot(const P& parts, const source_place& here = {}) {
     return detail::multi_dot_of(detail::parts_of(parts));
 }
 
-/// The matrix whose diagonals are constant: c its first column, the elements behind r's first the rest of its first
-/// row; without r the conjugate of c. Both in C order. Of the dtype that they promote to; an expression.
+/// The matrix with constant diagonals: c is its first column, r from its second element on the rest of its first row;
+/// by default r is c's conjugate. Both are read in C order. The result is an expression of the dtype to which they
+/// promote.
 ///
 ///     std::cout << linalg::toeplitz(array<int>{1, 2, 3}, array<int>{1, 4, 5, 6});
 ///     // prints: [[1 4 5 6]

@@ -1,6 +1,6 @@
-// Products of matrices and vectors under NumPy's names: by a library where one is worth it, by folds and maps of
-// Ingot's own elsewhere. They are expressions: what stands before a product is computed into its operands, what stands
-// behind reads its result.
+// Products of matrices and vectors under NumPy's names: by a library where it pays, else by Ingot's own folds and maps.
+// They are expressions: expressions before a product are computed into its operands, expressions behind it read its
+// result.
 #pragma once
 
 #include <utility>
@@ -14,9 +14,10 @@
 namespace ingot {
 namespace detail {
 
-/// A vector as a matrix of one row, or of one column; others as they are. Throws shape_error where there are no axes.
+/// The view of a vector as a matrix of one row or one column; false for other ranks. Throws shape_error where there are
+/// no axes.
 INGOT_API bool view_as_matrix(view_room&, extents_ref shape, bool row);
-/// What is left of a product when the axes that vectors were given are gone; false where there are none.
+/// The view of a product without the axes that were added to vectors; false where there are none.
 INGOT_API bool view_of_product(view_room&, extents_ref product, bool row, bool column);
 
 template <class N>
@@ -34,17 +35,18 @@ N without_vector_axes(N product, bool row, bool column) {
     return product;
 }
 
-/// Throws shape_error where two matrices have no product; a row or a column that was given as a vector is named as one.
+/// Throws shape_error where two matrices have no product; the text calls a row or a column that was a vector by that
+/// name.
 INGOT_API void check_product(extents_ref left, extents_ref right, bool row, bool column);
 /// Throws shape_error unless both axes, counted from the start, have one extent.
 INGOT_API void check_contracted(const char* operation, extents_ref a, int of_a, extents_ref b, int of_b);
 /// Throws shape_error unless the last two axes have one extent.
 INGOT_API void check_square(const char* operation, extents_ref shape);
-/// Throws shape_error unless both name as many axes, each once, of the same extents.
+/// Throws shape_error unless both name the same number of axes, each once, with the same extents.
 INGOT_API void check_tensor_axes(extents_ref a, const axes& of_a, extents_ref b, const axes& of_b);
-/// Throws shape_error unless both have so many axes.
+/// Throws shape_error unless both have at least `count` axes.
 INGOT_API void check_tensor_count(std::span<const index_t> a, std::span<const index_t> b, index_t count);
-/// Throws shape_error unless those axes are of extent 3.
+/// Throws shape_error unless those axes have extent 3.
 INGOT_API void check_vectors_of_three(extents_ref a, index_t of_a, extents_ref b, index_t of_b);
 [[noreturn]] INGOT_API void throw_has_no_axes(const char* operation, extents_ref a, extents_ref b);
 
@@ -53,12 +55,12 @@ inline constexpr dtype product_dtype = signature_of<op::multiply, A, B>().result
 template <array_expression A, array_expression B>
 using product_of = lazy<type_of<product_dtype<node_of<A>, node_of<B>>>>;
 
-/// The product of matrices, the last two axes of each; what is before them is broadcast. A vector is a row on the left
-/// and a column on the right, and its axis is gone from the result. Products with a vector, those of 4 by 4 and less,
-/// integers and bools are folds, which are part of the kernel around them; integers wrap as NumPy's do. What else there
-/// is of floats and complex numbers goes to cuBLAS or BLAS, the halves with sums in float32. Transposed and strided
-/// operands are handed over as they lie. An array that is added to each row, `matmul(a, b) + bias`, is added on a GPU
-/// in the library's call, of the halves but in `strict` and of float32 in `tf32`: the sum is then rounded once. Throws
+/// The product of matrices, the last two axes of each; the axes before are broadcast. A vector is a row on the left and
+/// a column on the right, and its axis is removed from the result. Products with a vector, those of 4 by 4 and less,
+/// integers and bools are folds, which are part of the kernel around them; integers wrap as NumPy's do. All other
+/// products of floats and complex numbers go to cuBLAS or BLAS, the halves with sums in float32. Transposed and strided
+/// operands are passed without a copy. An array added to each row, `matmul(a, b) + bias`, is added on a GPU in the
+/// library's call, for the halves except in `strict` and for float32 in `tf32`: the sum is then rounded once. Throws
 /// shape_error where the extents differ; the evaluation throws library_error where there is no library.
 ///
 ///     array<double> a{{1, 2}, {3, 4}}, b{{0, 1}, {1, 0}};
@@ -93,10 +95,10 @@ auto matmul(A&& a, B&& b, const source_place& here = {}) {
 [[noreturn]] INGOT_API void throw_not_two_vectors(const char* operation, std::span<const index_t> a,
                                                   std::span<const index_t> b);
 
-/// 0, 1, 2, ...
+/// `count` labels from `first` on.
 INGOT_API axis_labels labels_from(int first, int count);
 
-/// Axis `of_a` of a and `of_b` of b summed over; the others of a stand before those of b.
+/// Contracts axis `of_a` of a with `of_b` of b; the other axes of a come before those of b.
 template <class T>
 lazy<T> contract_one(const char* operation, const lazy<T>& a, int of_a, const lazy<T>& b, int of_b) {
     shape_room rooms[2];
@@ -110,9 +112,9 @@ lazy<T> contract_one(const char* operation, const lazy<T>& a, int of_a, const la
     return contract(operation, a, left, b, right, result);
 }
 
-/// The sum of products over the last axis of `a` and the last but one of `b`, or its only one: of two vectors the
-/// number, of two matrices their product, with a number without axes the multiple. In the dtype that the two promote
-/// to, bool the `or` of the `and`s. Throws shape_error where those two axes differ.
+/// The sum of products over the last axis of `a` and the last but one of `b`, or its only one: a number for two
+/// vectors, the product for two matrices, a multiple for a number without axes. In the dtype to which both promote;
+/// bool is the `or` of the `and`s. Throws shape_error where those two axes differ.
 ///
 ///     array<int> v{1, 2, 3}, m{{1, 0}, {0, 1}, {1, 1}};
 ///     std::cout << dot(v, v + 1) << ' ' << dot(v, m) << ' ' << dot(v, scalar(2));
@@ -128,8 +130,8 @@ auto dot(const A& a, const B& b, const source_place& here = {}) {
     return contract_one("dot", x, x.ndim() - 1, y, y.ndim() == 1 ? 0 : y.ndim() - 2);
 }
 
-/// The sum of the products of all elements in C order, those of `a` conjugated. In the dtype that the two promote to.
-/// Throws shape_error where there are not as many of both.
+/// The sum of the products of all elements in C order, those of `a` conjugated. In the dtype to which both promote.
+/// Throws shape_error where the numbers of elements differ.
 ///
 ///     std::cout << vdot(array<int>{1, 2, 3}, array<double>{4, 5, 6}) << ' ';
 ///     std::cout << vdot(array<std::complex<double>>{{0, 1}, {2, 0}}, array<std::complex<double>>{{0, 1}, {1, 0}});
@@ -145,8 +147,8 @@ auto vdot(const A& a, const B& b, const source_place& here = {}) {
     return contract_one("vdot", product(ravel(x)), 0, product(ravel(y)), 0);
 }
 
-/// The sum of products over the last axis of both: the other axes of `a`, then those of `b`. With a number without axes
-/// the multiple. In the dtype that the two promote to. Throws shape_error where the last axes differ.
+/// The sum of products over the last axis of both; the result has the other axes of `a`, then those of `b`. A number
+/// without axes gives a multiple. In the dtype to which both promote. Throws shape_error where the last axes differ.
 ///
 ///     std::cout << inner(array<int>{1, 2, 3}, array<int>{4, 5, 6}) << ' ' << inner(array<int>{{1, 2}, {3, 4}},
 ///     array<int>{1, 1});
@@ -174,9 +176,8 @@ auto outer(const A& a, const B& b, const source_place& here = {}) {
     return product(expand_dims(ravel(a), 1) * expand_dims(ravel(b), 0));
 }
 
-/// The sum of products over an axis of both, whose elements of `a` are conjugated; the other axes are broadcast. In the
-/// dtype that the two promote to. Throws shape_error where the axes differ or there is none, or the others do not
-/// broadcast.
+/// The sum of products over an axis of both, with `a` conjugated; the other axes are broadcast. In the dtype to which
+/// both promote. Throws shape_error where the axes differ or there is none, or the others do not broadcast.
 ///
 ///     std::cout << vecdot(array<int>{{1, 2}, {3, 4}}, array<int>{1, 10}) << ' ';
 ///     std::cout << vecdot(array<int>{{1, 2}, {3, 4}}, array<int>{{1, 10}, {1, 10}}, 0);
@@ -199,8 +200,8 @@ auto vecdot(const A& a, const B& b, index_t axis = -1, const source_place& here 
 }
 
 /// The sum of products over the last `count` axes of `a` and the first of `b`, or over the axes given of each, in their
-/// order; the other axes of `a` stand before those of `b`. In the dtype that the two promote to. Throws shape_error
-/// where these axes differ in number or extents, one is given twice or is not there.
+/// order; the other axes of `a` come before those of `b`. In the dtype to which both promote. Throws shape_error where
+/// these axes differ in number or extents, one is given twice or does not exist.
 ///
 ///     array<int> a = reshape(arange<int>(6), {1, 2, 3}), b = reshape(arange<int>(6), {2, 3});
 ///     std::cout << tensordot(a, b) << ' ' << tensordot(a, b, {2}, {1}).shape() << ' ' << tensordot(a, b, 0).shape();
@@ -239,8 +240,8 @@ auto tensordot(const A& a, const B& b, I count = 2, const source_place& here = {
 
 // ---- of elements ---------------------------------------------------------------------------------------------------
 
-/// Kronecker's product: each element of `a` times the whole of `b`, in its place. Where one has fewer axes they are
-/// put in front, of extent 1.
+/// Kronecker's product: each element of `a` is replaced by its product with the whole of `b`. The operand with fewer
+/// axes gets axes of extent 1 in front.
 ///
 ///     std::cout << kron(array<int>{{1, 10}}, array<int>{{1, 2}, {3, 4}});
 ///     // prints: [[ 1  2 10 20]
@@ -261,8 +262,8 @@ auto kron(const A& a, const B& b, const source_place& here = {}) {
 }
 
 /// The cross product of vectors of three numbers, which lie along an axis of each operand and of the result; the other
-/// axes are broadcast. In the dtype that the two promote to; bool has none. Throws shape_error where the vectors are
-/// not of three.
+/// axes are broadcast. In the dtype to which both promote; bool has none. Throws shape_error where the vectors do not
+/// have three elements.
 ///
 ///     std::cout << cross(array<int>{1, 0, 0}, array<int>{{0, 1, 0}, {0, 0, 1}});
 ///     // prints: [[ 0  0  1]

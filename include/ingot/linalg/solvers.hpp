@@ -1,8 +1,8 @@
-// Factorisations, solvers and eigenvalues under numpy.linalg's names: by LAPACK on the host, on a GPU by cuSOLVER. They
-// are functions, not expressions: they evaluate their operands, wait, and give arrays. Matrices are the last two axes
-// of an operand; those before them are a batch. Operands are float32, float64, complex64 or complex128; bool and
-// integers become float64. All throw library_error where the library is not there. Of infinities and NaN
-// `cholesky solve inv` on a GPU throw linalg_error; on the host LAPACK hands them on.
+// Factorisations, solvers and eigenvalues under numpy.linalg's names: by LAPACK on the host, by cuSOLVER on a GPU. They
+// are functions, not expressions: they evaluate their operands, wait, and return arrays. Matrices are the last two axes
+// of an operand; the axes before are a batch. Operands are float32, float64, complex64 or complex128; bool and integers
+// become float64. All throw library_error where the library is missing. For infinities and NaN `cholesky solve inv`
+// throw linalg_error on a GPU; on the host LAPACK propagates them.
 #pragma once
 
 #include <cmath>
@@ -22,11 +22,11 @@ namespace ingot {
 namespace detail {
 
 enum class solver : std::uint8_t {
-    cholesky,  // of the lower triangle; option 1: of the upper
+    cholesky,  // the lower triangle; option 1: the upper
     qr,        // option 1: complete
     svd,       // option 1: full
     svdvals,
-    eigh,  // option 1: of the upper triangle
+    eigh,  // option 1: the upper triangle
     eigvalsh,
     eig,
     eigvals,
@@ -35,14 +35,14 @@ enum class solver : std::uint8_t {
     det,
     slogdet,
     lstsq,
-    lu,          // both factors in one, and which row each was exchanged with, from 0
+    lu,          // both factors in one array, and the row with which each was exchanged, from 0
     triangular,  // options added: 1 the upper triangle, 2 ones on its diagonal
 };
 
-/// Throws shape_error of what `lstsq` does not take.
+/// Throws shape_error for operands that `lstsq` does not take.
 INGOT_API void check_least_squares(const shape_like& a, const shape_like& b);
 
-/// An operand, as it lies.
+/// An operand with its layout.
 struct matrix_operand {
     const buffer_ref& memory;
     const layout& where;
@@ -54,7 +54,7 @@ INGOT_API void run_solver(const char* operation, solver, int option, double numb
 
 template <class E>
 inline constexpr dtype solved_in = kind_of(node_of<E>::type) < kind::floating ? dtype::f8 : node_of<E>::type;
-/// What a solver takes.
+/// An operand of a solver.
 template <class E>
 concept solvable_expression = array_expression<E> && !is_half(node_of<E>::type);
 
@@ -63,7 +63,7 @@ using part_of_type = type_of<kind_of(dtype_of<T>) == kind::complex ? part_of(dty
 template <class T>
 using complex_of_type = std::conditional_t<sizeof(part_of_type<T>) == 4, std::complex<float>, std::complex<double>>;
 
-/// One operand, one result or several.
+/// Runs a solver; it has one result or a tuple of several.
 template <class T, class... R, class... E>
 auto solved(const char* operation, solver which, int option, double number, const E&... operands) {
     const std::tuple<leaf<std::enable_if_t<(sizeof(E) > 0), T>>...> values(values_as<T>(operands)...);
@@ -94,7 +94,7 @@ auto solved(const char* operation, solver which, int option, double number, cons
         made);
 }
 
-/// The transposed matrices, conjugated.
+/// The conjugate transposed matrices.
 template <class T>
 lazy<T> adjoint(const lazy<T>& e) {
     if constexpr (complex_number<T>)
@@ -107,14 +107,14 @@ lazy<T> adjoint(const lazy<T>& e) {
 
 namespace linalg {
 
-/// Which triangle of a symmetric matrix is read; the other is not looked at.
+/// The triangle of a symmetric matrix that is read; the other is ignored.
 enum class triangle : std::uint8_t { lower, upper };
-/// Whether a factorisation has as many columns as the matrix has rows or columns, whichever is less, or as many as
-/// rows.
+/// The number of columns of a factorisation: the lesser of the matrix' rows and columns, or its rows.
 enum class qr_mode : std::uint8_t { reduced, complete };
 
-/// The lower triangle L of a positive definite matrix L L^H, or the upper one, whose U^H U it is. Only that triangle is
-/// read. Of e's shape. Throws linalg_error where a matrix is not positive definite, shape_error where it is not square.
+/// The lower triangle L of a positive definite matrix L L^H, or the upper one U of U^H U. Only that triangle is read.
+/// The result has e's shape. Throws linalg_error where a matrix is not positive definite, shape_error where it is not
+/// square.
 ///
 ///     std::cout << linalg::cholesky(array<double>{{4, 2}, {2, 5}}) << '\n';
 ///     try {
@@ -134,8 +134,8 @@ auto cholesky(const E& e, triangle of = triangle::lower, const source_place& her
     return of == triangle::upper ? array<T>(triu(made)) : array<T>(tril(made));
 }
 
-/// A matrix as a product of one with orthonormal columns and an upper triangle: a tuple of both, (m, k) and (k, n) with
-/// k the lesser of m and n, or complete (m, m) and (m, n). Throws shape_error of fewer than two axes.
+/// The QR factors of a matrix: a tuple of one with orthonormal columns and an upper triangle, of shapes (m, k) and (k,
+/// n) with k the lesser of m and n, or complete (m, m) and (m, n). Throws shape_error for fewer than two axes.
 ///
 ///     auto [q, r] = linalg::qr(array<double>{{3, 1}, {4, 2}});
 ///     std::cout << allclose(matmul(q, r), array<double>{{3, 1}, {4, 2}}) << ' ' << abs(r(0, 0)) << ' ' << r(1, 0);
@@ -149,9 +149,9 @@ auto qr(const E& e, qr_mode mode = qr_mode::reduced, const source_place& here = 
     return made;
 }
 
-/// Singular values s, the greatest first, and the unitary matrices beside them: a tuple of u, s and vh, for which u
-/// diag(s) vh is the matrix. u is (m, m) and vh (n, n); where they are not to be full, (m, k) and (k, n) with k the
-/// lesser of m and n. Throws linalg_error where a matrix has infinities or NaN or the iteration does not converge.
+/// The singular value decomposition: a tuple of u, s and vh, with unitary u and vh and u diag(s) vh the matrix; s
+/// descends. u is (m, m) and vh (n, n); without `full_matrices`, (m, k) and (k, n) with k the lesser of m and n. Throws
+/// linalg_error where a matrix has infinities or NaN or the iteration does not converge.
 ///
 ///     auto [u, s, vh] = linalg::svd(array<double>{{3, 0}, {0, -4}, {0, 0}}, false);
 ///     std::cout << s << ' ' << u.shape() << ' ' << vh.shape();
@@ -174,7 +174,7 @@ auto svdvals(const E& e, const source_place& here = {}) {
     return detail::solved<T, detail::part_of_type<T>>("svdvals", detail::solver::svdvals, 0, 0, e);
 }
 
-/// Eigenvalues of a symmetric or Hermitian matrix, the least first, and its eigenvectors as columns: a tuple of both.
+/// A tuple of the eigenvalues of a symmetric or Hermitian matrix, in ascending order, and its eigenvectors as columns.
 /// Only one triangle is read. Throws linalg_error where a matrix has infinities or NaN or the iteration does not
 /// converge, shape_error where it is not square.
 ///
@@ -200,9 +200,9 @@ auto eigvalsh(const E& e, triangle of = triangle::lower, const source_place& her
                                                       e);
 }
 
-/// Eigenvalues of any square matrix, in no order, and its eigenvectors, of length 1, as columns: a tuple of both.
-/// Complex always, where NumPy looks at the values. Throws linalg_error where a matrix has infinities or NaN or the
-/// iteration does not converge, shape_error where it is not square.
+/// A tuple of the eigenvalues of any square matrix, in no order, and its eigenvectors, of length 1, as columns. They
+/// are always complex, whereas NumPy's type depends on the values. Throws linalg_error where a matrix has infinities or
+/// NaN or the iteration does not converge, shape_error where it is not square.
 ///
 ///     auto [w, v] = linalg::eig(array<double>{{0, -1}, {1, 0}});
 ///     std::cout << round(abs(w), 6) << ' ' << round(abs(imag(w)), 6) << ' ' << v.shape();
@@ -226,8 +226,8 @@ auto eigvals(const E& e, const source_place& here = {}) {
     return detail::solved<T, detail::complex_of_type<T>>("eigvals", detail::solver::eigvals, 0, 0, e);
 }
 
-/// The x of a x = b. b is a vector where it has one axis, else a stack of matrices; what is before matrices is
-/// broadcast. Throws linalg_error where a matrix is singular, shape_error where it is not square or b does not fit.
+/// The x of a x = b. b is a vector where it has one axis, else a stack of matrices; the batches broadcast. Throws
+/// linalg_error where a matrix is singular, shape_error where it is not square or b does not fit.
 ///
 ///     std::cout << linalg::solve(array<double>{{2, 0}, {1, 4}}, array<double>{2, 9});
 ///     // prints: [1. 2.]
@@ -261,8 +261,8 @@ auto det(const E& e, const source_place& here = {}) {
     return detail::solved<T, T>("det", detail::solver::det, 0, 0, e);
 }
 
-/// Sign and logarithm of the absolute value of each determinant, which do not overflow: a tuple of both; 0 and -inf of
-/// a singular matrix. Throws shape_error where a matrix is not square.
+/// A tuple of the sign and the logarithm of the absolute value of each determinant, which do not overflow; a singular
+/// matrix gives 0 and -inf. Throws shape_error where a matrix is not square.
 ///
 ///     auto [sign, log_of_size] = linalg::slogdet(array<double>{{0, 1}, {1, 0}});
 ///     std::cout << sign << ' ' << log_of_size;
@@ -280,7 +280,7 @@ namespace detail {
 template <class T, class R>
 std::tuple<array<T>, array<R>, array<std::int64_t>, array<R>> least_squares_by_svd(const array<T>& a, const array<T>& b,
                                                                                    std::optional<double> rcond) {
-    std::optional<with_device> there;  // what is made of nothing lies beside the rest
+    std::optional<with_device> there;  // puts new arrays beside the operands
     if (a.device() != current_device()) there.emplace(a.device());
     const index_t m = a.shape()[0], n = a.shape()[1], longer = m > n ? m : n;
     const bool vector = b.ndim() == 1;
@@ -304,11 +304,11 @@ std::tuple<array<T>, array<R>, array<std::int64_t>, array<R>> least_squares_by_s
 }  // namespace detail
 namespace linalg {
 
-/// The x for which the sum of squares of a x - b is least, of all these the shortest: a tuple of x, these sums, the
-/// rank of a and its singular values. `a` is one matrix, b a vector or the columns of a matrix. Singular values below
-/// rcond times the greatest count as 0; it is a's longer side times the type's epsilon where it is not given. There are
-/// no sums where a does not have more rows than columns or not their rank. Throws shape_error where b does not fit,
-/// linalg_error where elements are infinite or NaN.
+/// The x with the least sum of squares of a x - b, of all these the shortest: a tuple of x, these sums, the rank of a
+/// and its singular values. `a` is one matrix, b a vector or the columns of a matrix. Singular values below rcond times
+/// the greatest count as 0; the default is a's longer side times the type's epsilon. There are no sums where a does not
+/// have more rows than columns, or full rank. Throws shape_error where b does not fit, linalg_error where elements are
+/// infinite or NaN.
 ///
 ///     array<double> a{{0, 1}, {1, 1}, {2, 1}}, b{1, 3, 5};
 ///     auto [x, sums, rank, s] = linalg::lstsq(a, b);
@@ -321,14 +321,14 @@ auto lstsq(const A& a, const B& b, std::optional<double> rcond = {}, const sourc
     using R = detail::part_of_type<T>;
     detail::check_least_squares(detail::shape_of_expression(a), detail::shape_of_expression(b));
     const array<T> matrix = astype<T>(a), sides = astype<T>(b);
-    // cuSOLVER's own least squares tell no rank.
+    // cuSOLVER's own least squares does not return a rank.
     if (matrix.device().is_cuda()) return detail::least_squares_by_svd<T, R>(matrix, sides, rcond);
     return detail::solved<T, T, R, std::int64_t, R>("lstsq", detail::solver::lstsq, rcond.has_value(),
                                                     rcond.value_or(0), matrix, sides);
 }
 
-/// The inverse of Moore and Penrose, (n, m) of a matrix (m, n). Singular values up to rcond times the greatest count as
-/// 0; it is the matrix' longer side times the type's epsilon where it is not given. Throws what `svd` does.
+/// The Moore-Penrose inverse, (n, m) for a matrix (m, n). Singular values up to rcond times the greatest count as 0;
+/// the default is the matrix' longer side times the type's epsilon. Throws what `svd` does.
 ///
 ///     std::cout << round(linalg::pinv(array<double>{{1, 0}, {0, 2}, {0, 0}}), 6);
 ///     // prints: [[1.  0.  0. ]
@@ -349,8 +349,8 @@ auto pinv(const E& e, std::optional<double> rcond = {}, const source_place& here
     return array<T>(matmul(detail::adjoint(lazy<T>(vh)), expand_dims(inverted, -1) * detail::adjoint(lazy<T>(u))));
 }
 
-/// How many singular values of each matrix are above `tolerance`, or above the greatest times the longer side and the
-/// type's epsilon: int64. Throws what `svdvals` does.
+/// The number of singular values of each matrix above `tolerance`, by default the greatest times the longer side and
+/// the type's epsilon: int64. Throws what `svdvals` does.
 ///
 ///     std::cout << linalg::matrix_rank(array<double>{{1, 2}, {2, 4}}) << linalg::matrix_rank(eye(3));
 ///     // prints: 13
@@ -368,14 +368,14 @@ auto matrix_rank(const E& e, std::optional<double> tolerance = {}, const source_
     return array<std::int64_t>(sum(s > relative * max(s, -1, keepdims), -1));
 }
 
-/// The order of a norm, as numpy.linalg.norm has it: `none`, any number, "fro" or "nuc".
+/// The order of a norm, as in numpy.linalg.norm: `none`, any number, "fro" or "nuc".
 class norm_order {
 public:
     norm_order(none_t) : kind_(unsaid) {}
     template <class N>
         requires std::is_arithmetic_v<N>
     norm_order(N order) : kind_(number), value_(static_cast<double>(order)) {}
-    /// Throws shape_error of another text.
+    /// Throws shape_error for another text.
     norm_order(const char* name) : kind_(named(name)) {}
 
     // Inner
@@ -394,10 +394,10 @@ private:
 namespace detail {
 
 [[noreturn]] INGOT_API void throw_no_such_norm(int axes, const linalg::norm_order&);
-/// The axes of a norm; without any, all of an operand of one or two. Throws shape_error where there are others.
+/// The axes of a norm; by default all axes of a vector or matrix. Throws shape_error where there are others.
 INGOT_API axes axes_of_norm(extents_ref shape, const axes* over, const linalg::norm_order&);
 
-/// Over one axis; `how` says which, and whether it stays.
+/// The norm of vectors along one axis; `how` has the axis, and whether it stays.
 template <class R, class E>
 lazy<R> vector_norm(const reduction& how, const E& x, const linalg::norm_order& order) {
     const double p = order.value();
@@ -410,7 +410,7 @@ lazy<R> vector_norm(const reduction& how, const E& x, const linalg::norm_order& 
     if (p == 1) return sum_of(how, size);
     return power(lazy<R>(sum_of(how, power(size, static_cast<R>(p)))), static_cast<R>(1 / p));
 }
-/// Of matrices, the last two axes.
+/// The norm of matrices, the last two axes.
 template <class R, class E>
 lazy<R> matrix_norm(const E& x, const linalg::norm_order& order) {
     const double p = order.value();
@@ -445,7 +445,7 @@ auto norm_of_order(const E& e, const linalg::norm_order& order, const axes* over
         if (along.count() == 1) return vector_norm<R>({"norm", &along, keep}, x, order);
         const lazy<R> made = matrix_norm<R>(lazy<C>(moveaxis(x, along, {-2, -1})), order);
         if (!keep) return made;
-        // Counted in the result's axes, which are as many as the operand's.
+        // The axes count in the result, which has the operand's rank.
         return lazy<R>(expand_dims(made, along));
     }
 }
@@ -482,14 +482,15 @@ lazy<T> power_of_matrices(lazy<T> x, index_t exponent) {
 
 namespace linalg {
 
-/// Norms of vectors, which lie along one axis, or of matrices, which lie along two; without axes of an operand that is
-/// one, or without an order too the root of the sum of squares of all. Of vectors: infinity the greatest size,
-/// -infinity the least, 0 how many are not 0, any other p the p-th root of the sum of the sizes' powers, 2 where
-/// nothing is said. Of matrices: "fro" the root of the sum of squares, which is meant where nothing is said, "nuc" the
-/// sum of the singular values, 2 the greatest and -2 the least of these, 1 and infinity the greatest sum of a column
-/// and of a row, -1 and -infinity the least. float64 of bool and integers, else the type of the elements' parts. With a
-/// last `keepdims` the axes stay. An expression, but where singular values are wanted: these are computed at once.
-/// Throws shape_error where there is no such order or axis, and what `svdvals` does.
+/// Norms of vectors, along one axis, or of matrices, along two; without axes e is one vector or matrix, and without an
+/// order too the norm is the root of the sum of squares of all elements. Vectors: infinity is the greatest absolute
+/// value, -infinity the least, 0 the number of elements that are not 0, any other p the p-th root of the sum of
+/// absolute values to the power p; the default is 2. Matrices: "fro", the default, is the root of the sum of squares,
+/// "nuc" the sum of the singular values, 2 the greatest and -2 the least of these, 1 and infinity the greatest absolute
+/// sum of a column and of a row, -1 and -infinity the least. The result is float64 for bool and integers, else of the
+/// type of the elements' parts. With a last `keepdims` the axes stay. It is an expression, except where singular values
+/// are needed, which are computed at once. Throws shape_error where there is no such order or axis, and what `svdvals`
+/// does.
 ///
 ///     array<double> m{{1, -2}, {3, 4}};
 ///     std::cout << linalg::norm(m(0), 1) << ' ' << linalg::norm(m, INFINITY) << ' ' << linalg::norm(m, 1, 0) << ' ';
@@ -504,9 +505,9 @@ auto norm(const E& e, const norm_order& order, const axes& over, K...) {
     return detail::norm_of_order(e, order, &over, sizeof...(K) != 0);
 }
 
-/// How much errors grow when a system with the matrix is solved: the greatest singular value over the least, or with
-/// another order the norm of the matrix times that of its inverse. inf of a singular matrix. Throws what `svdvals` and
-/// `norm` do.
+/// The condition number, by which errors grow when a system with the matrix is solved: the greatest singular value over
+/// the least, or with another order the norm of the matrix times that of its inverse. A singular matrix gives inf.
+/// Throws what `svdvals` and `norm` do.
 ///
 ///     std::cout << linalg::cond(array<double>{{4, 0}, {0, 2}}) << ' ' << linalg::cond(array<double>{{4, 0}, {0, 2}},
 ///     1)
@@ -527,12 +528,12 @@ auto cond(const E& e, const norm_order& order = none, const source_place& here =
         const auto inverse = detail::solved<T, T>("cond", detail::solver::inv, 1, 0, x);
         made = norm(x, order, {-2, -1}) * norm(inverse, order, {-2, -1});
     }
-    // 0 / 0 and 0 * inf are of singular matrices too.
+    // 0 / 0 and 0 * inf also mean a singular matrix.
     return array<R>(where(isnan(made) && !any(isnan(x), {-2, -1}), std::numeric_limits<R>::infinity(), made));
 }
 
-/// The n-th power of each matrix: of -n that of the inverse, of 0 the identity. Of e's type and shape. Throws
-/// shape_error where a matrix is not square, dtype_error where integers, bools or halves are to be inverted, and what
+/// The n-th power of each matrix, in e's type and shape: -n gives the power of the inverse, 0 the identity. Throws
+/// shape_error where a matrix is not square, dtype_error where integers, bools or halves would be inverted, and what
 /// `inv` does.
 ///
 ///     std::cout << linalg::matrix_power(array<int>{{1, 1}, {1, 0}}, 10);

@@ -1,5 +1,5 @@
-// Where values lie among sorted ones, and values between points. Each is an elementwise expression that searches an
-// array: what is written before it and after it is one kernel with it.
+// Searches in sorted values, and interpolation between points. Each is an elementwise expression that searches an
+// array, and fuses with the expressions before and after it.
 #pragma once
 
 #include <complex>
@@ -17,7 +17,7 @@
 
 namespace ingot {
 
-/// Which place `searchsorted` finds for a value that is there already: before the elements that equal it, or behind.
+/// The index that `searchsorted` gives for a value that is already there: before the elements that equal it, or behind.
 enum class search_side : std::uint8_t { left, right };
 
 namespace detail {
@@ -28,7 +28,7 @@ concept real_operand = operand_like<E> && (kind_of(operand_type_of<E>().type) !=
 template <class E>
 concept real_array = array_expression<E> && real_operand<E>;
 
-/// In which dtype values of both are compared.
+/// The dtype in which values of both are compared.
 template <class... E>
 constexpr dtype compared_in() {
     dtype t = dtype::b1;
@@ -37,19 +37,19 @@ constexpr dtype compared_in() {
 }
 
 using search_kernel = elementwise_kernel<"T v, raw T a", "int64 k">;
-/// A text that counts the elements of a sorted array that come before a value, or with `right` not behind it.
+/// A text that counts the elements of a sorted array before a value, with `right` including those that equal it.
 INGOT_API const search_kernel& search_text(bool descending, bool right);
-/// Throws shape_error unless it is of one axis.
+/// Throws shape_error unless the shape has one axis.
 INGOT_API void check_vector(const char* operation, std::span<const index_t> shape);
 [[noreturn]] INGOT_API void throw_unordered(const char* operation);
 [[noreturn]] INGOT_API void throw_other_size(const char* operation, const char* what, std::span<const index_t> given,
                                              std::span<const index_t> wanted);
 
-/// Where in a sorted vector each value would be inserted so that it stays sorted: before elements that equal it, or
-/// with `search_side::right` behind them. NaN is greater than any number. int64, of the shape of v, which may be a
-/// number. An expression; `a` is evaluated now if it is one. `sorter`: indices that sort `a`, which need then not be
-/// sorted. That it is sorted is not checked. Throws shape_error where `a` is no vector or the sorter has another
-/// length; whoever synchronises next gets an index_error where the sorter has an index that is out of range.
+/// The index at which each value would be inserted into a sorted vector to keep it sorted: before elements that equal
+/// it, or with `search_side::right` behind them. NaN is greater than any number. The result is an expression in int64
+/// with the shape of v, which may be a number. An expression `a` is evaluated now. `sorter`: indices that sort `a`,
+/// which then need not be sorted. Whether `a` is sorted is not checked. Throws shape_error where `a` is no vector or
+/// the sorter has another length; the next wait throws index_error where the sorter has an index out of range.
 ///
 ///     array<double> a{1, 2, 2, 5}, v{2, 0, 9};
 ///     std::cout << searchsorted(a, v * 1.0) << ' ' << searchsorted(a, v, search_side::right);
@@ -72,10 +72,10 @@ auto searchsorted(const A& a, V&& v, search_side side, const S& sorter, const so
     return searchsorted(take(a, sorter, 0), std::forward<V>(v), side);
 }
 
-/// The bin in which each value lies, of bins that increase or decrease: the number i for which bins[i-1] <= x <
-/// bins[i], or of decreasing ones bins[i-1] > x >= bins[i]; with `right` the other edge of a bin belongs to it. 0 and
-/// the number of edges are outside. int64, of the shape of x, which may be a number. An expression; waits for whether
-/// the bins increase. Throws shape_error where the bins are no vector, error where they are in no order.
+/// The bin of each value, for bins that increase or decrease: the number i for which bins[i-1] <= x < bins[i], or for
+/// decreasing ones bins[i-1] > x >= bins[i]; with `right` a bin includes its other edge. 0 and the number of edges are
+/// outside. The result is an expression in int64 with the shape of x, which may be a number. It waits for whether the
+/// bins increase. Throws shape_error where the bins are no vector, error where they are in no order.
 ///
 ///     array<double> x{0.2, 6.4, 3.0}, bins{0, 1, 2.5, 4, 10};
 ///     std::cout << digitize(x, bins) << ' ' << digitize(x * 2, bins(slice(none, none, -1)));
@@ -100,19 +100,19 @@ auto digitize(X&& x, const B& bins, bool right = false, const source_place& here
 
 }  // namespace detail
 
-/// The values of `interp` outside its points: numbers before the first and behind the last, else what the points have
-/// there; or, with a period, what the points are again.
+/// The values of `interp` outside its points: given numbers before the first and behind the last point, by default the
+/// values there; or, with a period, those of the repeated points.
 ///
 ///     interp_options<double> zero_outside{.left = 0, .right = 0};
 ///     std::cout << interp(array<double>{-1, 0.5}, array<double>{0, 1}, array<double>{3, 4}, zero_outside);
 ///     // prints: [0.  3.5]
 template <class T>
 struct interp_options {
-    /// Before the first point; else the first point's value.
+    /// The value before the first point; by default that of the first point.
     std::optional<T> left = std::nullopt;
-    /// Behind the last point; else the last point's value.
+    /// The value behind the last point; by default that of the last point.
     std::optional<T> right = std::nullopt;
-    /// After which the points come again; then `left` and `right` are not used.
+    /// The period after which the points repeat; `left` and `right` are then not used.
     std::optional<double> period = std::nullopt;
 };
 
@@ -125,11 +125,11 @@ INGOT_API lazy<std::complex<double>> interpolated(const lazy<double>& x, const a
                                                   const array<std::complex<double>>& fp,
                                                   const interp_options<std::complex<double>>&);
 
-/// The piecewise linear function through the points (xp, fp), xp increasing, at x: a `lazy`, float64, or
-/// complex128 where fp is complex; `xp` and `fp` are evaluated now if they are expressions. Before the first point it
-/// is what that has and behind the last one what that has, or `left` and `right`. With a `period` x and xp are taken
-/// modulo that and xp may be in any order, which is sorted on the host: that waits. NaN stays NaN. That xp increases is
-/// not checked. Throws shape_error where xp and fp are not vectors of one length or have no elements, error where the
+/// The piecewise linear function through the points (xp, fp), xp increasing, at x: a `lazy`, float64, or complex128
+/// where fp is complex; expressions for `xp` and `fp` are evaluated now. Before the first point the result is that
+/// point's value and behind the last one the last's, or `left` and `right`. With a `period` x and xp are taken modulo
+/// that and xp may be in any order; it is sorted on the host, which waits. NaN stays NaN. Whether xp increases is not
+/// checked. Throws shape_error where xp and fp are not vectors of one length or have no elements, error where the
 /// period is 0.
 ///
 ///     array<double> xp{1, 2, 3}, fp{3, 2, 0};

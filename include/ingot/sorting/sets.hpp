@@ -1,5 +1,5 @@
-// Arrays as sets: their different elements, in order, and what of them is in others. How many there are depends on the
-// elements, so all of these wait for it.
+// Arrays as sets: their distinct elements in order, and set operations on them. The number of results depends on the
+// elements, so all functions wait for it.
 #pragma once
 
 #include <span>
@@ -17,22 +17,23 @@
 
 namespace ingot {
 
-/// The different elements of an array in order, where each is first, how often it is there, and which of them each
-/// element of the array is, in the array's shape.
+/// The distinct elements of an array in order, the index of each one's first occurrence, its number of occurrences, and
+/// for each element of the array, in the array's shape, which of them it is.
 template <class T>
 struct unique_elements {
     array<T> values;
     array<std::int64_t> indices, counts, inverse_indices;
 };
 
-/// The different elements of an array in order, and how often each is there.
+/// The distinct elements of an array in order, and the number of occurrences of each.
 template <class T>
 struct counted_elements {
     array<T> values;
     array<std::int64_t> counts;
 };
 
-/// The different elements of an array in order, and which of them each element of the array is, in the array's shape.
+/// The distinct elements of an array in order, and for each element of the array, in the array's shape, which of them
+/// it is.
 template <class T>
 struct numbered_elements {
     array<T> values;
@@ -45,7 +46,7 @@ template <class E>
 concept ordered_array =
     array_expression<E> && kind_of(dtype_of<typename std::remove_cvref_t<E>::value_type>) != kind::complex;
 
-/// Whether an element of sorted ones is another than the one before; all NaN are one, or each is another.
+/// Whether each sorted element differs from the one before; all NaN are equal, or each is distinct.
 template <class T>
 array<bool> begins(const array<T>& sorted, bool nan_is_one = true) {
     const index_t n = sorted.size();
@@ -58,12 +59,12 @@ array<bool> begins(const array<T>& sorted, bool nan_is_one = true) {
         first(slice(1, n)) = before != behind;
     return first;
 }
-/// How often there is what begins at these of n sorted elements.
+/// The lengths of the runs that begin at these of n sorted elements.
 INGOT_API array<index_t> counts_of_starts(const array<index_t>& starts, index_t n);
-/// Which of the different ones, that `first` begins, each element is that sorting ordered so.
+/// For each element, by its index in `order`, the number of its run; `first` marks the runs' first elements.
 INGOT_API array<index_t> numbers_of_sorted(const array<index_t>& order, const array<bool>& first);
 
-/// Of sorted elements the different ones.
+/// The distinct ones of sorted elements.
 template <class T>
 array<T> unique_of_sorted(const array<T>& sorted) {
     const leaf<T>& from = sorted.as_leaf();
@@ -72,7 +73,7 @@ array<T> unique_of_sorted(const array<T>& sorted) {
     return compact<T>("unique", {kept::distinct, elements_of(from), {}});
 }
 
-/// The different elements in order; all NaN are one, the last. One-dimensional, of e's type. Waits for their number.
+/// The distinct elements in order, along one axis and in e's type; all NaN are one, the last. Waits for their number.
 ///
 ///     std::cout << unique(array<int>{{3, 1}, {1, 2}});
 ///     // prints: [1 2 3]
@@ -83,7 +84,7 @@ auto unique(const E& e, const source_place& here = {}) {
     return unique_of_sorted(array<T>(sort(ravel(e))));
 }
 
-/// Sorted elements; `first` marks the first of each run of equal ones. Each NaN is a run.
+/// Sorted elements; `first` marks the first of each run of equal ones. Each NaN is its own run.
 template <class T>
 struct sorted_elements {
     using number = deferred<index_t, T>;
@@ -107,7 +108,7 @@ struct sorted_elements {
     }
 };
 
-/// The different elements in order, as `unique`, but each NaN is another, as the array API has it.
+/// The distinct elements in order, as `unique`, but each NaN is distinct, as in the array API.
 ///
 ///     std::cout << unique_values(array<double>{2, NAN, 1, NAN, 2});
 ///     // prints: [ 1.  2. nan nan]
@@ -123,7 +124,7 @@ auto unique_values(const E& e, const source_place& here = {}) {
     }
 }
 
-/// The different elements with how often they are there. Each NaN is another.
+/// The distinct elements and the number of occurrences of each. Each NaN is distinct.
 ///
 ///     const auto [values, counts] = unique_counts(array<int>{5, 3, 5, 9, 3, 5});
 ///     std::cout << values << counts;
@@ -136,7 +137,7 @@ auto unique_counts(const E& e, const source_place& here = {}) {
     return counted_elements<T>{s.values(), s.counts()};
 }
 
-/// The different elements with which of them each element is, in e's shape. Each NaN is another.
+/// The distinct elements, and for each element, in e's shape, which of them it is. Each NaN is distinct.
 ///
 ///     const auto [values, inverse] = unique_inverse(array<int>{{5, 3}, {5, 9}});
 ///     std::cout << values << inverse;
@@ -150,8 +151,8 @@ auto unique_inverse(const E& e, const source_place& here = {}) {
     return numbered_elements<T>{s.values(), s.inverse(shape_of_expression(e))};
 }
 
-/// The different elements with where they are first, how often they are there, and which of them each element is. Each
-/// NaN is another.
+/// The distinct elements, the index of each one's first occurrence, its number of occurrences, and for each element
+/// which of them it is. Each NaN is distinct.
 ///
 ///     array<int> x{5, 3, 5, 9, 3, 5};
 ///     const auto u = unique_all(x);
@@ -166,8 +167,8 @@ auto unique_all(const E& e, const source_place& here = {}) {
                               s.inverse(shape_of_expression(e))};
 }
 
-/// Whether each element is one of `test`'s, bool, of e's shape; NaN is not. Both are compared in the type that they
-/// promote to; values in braces are of e's.
+/// Whether each element is one of `test`'s: bool, in e's shape; NaN never is. Both are compared in the type to which
+/// they promote; values in braces have e's type.
 ///
 ///     std::cout << isin(array<int>{{1, 2}, {3, 4}}, array<int>{2, 4, 8}) << ' ' << isin(array<int>{1, 2, 3}, {1, 2});
 ///     // prints: [[False  True]
@@ -180,7 +181,7 @@ array<bool> isin(const E& e, const S& test, const source_place& here = {}) {
     const auto given = unique_all(values);
     const array<T> own = given.values, wanted = unique(as_values<T>(test));
     if (own.size() == 0 || wanted.size() == 0) return zeros<bool>(e.shape());
-    // Sorted together, what both have stands twice in a row, the values' own first.
+    // In the sorted concatenation common elements occur twice in a row, the values' own first.
     const array<T> both = concatenate(std::vector<array<T>>{own, wanted});
     const array<deferred<index_t, T>> order = argsort(both);
     const array<T> sorted = take<index_mode::unchecked>(both, order, 0);
@@ -199,7 +200,7 @@ array<bool> isin(const E& e, braces<typename E::value_type> test, const source_p
 template <class A, class B>
 using common_type = type_of<promote(dtype_of<typename A::value_type>, dtype_of<typename B::value_type>)>;
 
-/// The different elements of both, in order, in the type that they promote to.
+/// The distinct elements of both, in order, in the type to which they promote.
 ///
 ///     std::cout << union1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [1 2 3 4]
@@ -211,7 +212,7 @@ auto union1d(const A& a, const B& b, const source_place& here = {}) {
         concatenate(std::vector<array<T>>{array<T>(as_values<T>(ravel(a))), array<T>(as_values<T>(ravel(b)))}));
 }
 
-/// The different elements that both have, in order, in the type that they promote to.
+/// The distinct elements that both have, in order, in the type to which they promote.
 ///
 ///     std::cout << intersect1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [2]
@@ -223,7 +224,7 @@ auto intersect1d(const A& a, const B& b, const source_place& here = {}) {
     return array<T>(mine(isin(mine, b)));
 }
 
-/// The different elements of `a` that `b` does not have, in order and in the type of `a`.
+/// The distinct elements of `a` that `b` does not have, in order and in the type of `a`.
 ///
 ///     std::cout << setdiff1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [1 4]
@@ -234,7 +235,7 @@ auto setdiff1d(const A& a, const B& b, const source_place& here = {}) {
     return array<typename A::value_type>(mine(!isin(mine, b)));
 }
 
-/// The different elements that one of the two has and the other has not, in order.
+/// The distinct elements that exactly one of the two has, in order.
 ///
 ///     std::cout << setxor1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [1 3 4]

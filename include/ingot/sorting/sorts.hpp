@@ -1,6 +1,6 @@
-// Sorting along an axis, as library functions of the trees: what is before is computed into their rows, what is behind
-// reads their results. NaN comes last; complex numbers are ordered by their real parts, then by their imaginary ones,
-// those with a NaN part behind the others.
+// Sorting along an axis, as library functions in trees: expressions before it are computed into its rows, expressions
+// behind it read its results. NaN comes last; complex numbers are ordered by their real parts, then by their imaginary
+// ones, those with a NaN part behind the others.
 #pragma once
 
 #include <limits>
@@ -23,11 +23,11 @@ namespace detail {
 INGOT_API void check_kth(const char* operation, index_t kth, std::span<const index_t> shape, index_t axis);
 INGOT_API void check_kths(const char* operation, const integer_list& kths, std::span<const index_t> shape,
                           index_t axis);
-/// Throws shape_error where there is no such axis, index_error where it has not so many elements.
+/// Throws shape_error where there is no such axis, index_error where it has fewer elements.
 INGOT_API void check_element_count(const char* operation, index_t count, std::span<const index_t> shape, index_t axis);
 
 struct in_descending_order {};
-/// Throws shape_error where a key has another shape than the first.
+/// Throws shape_error where a key's shape differs from the first's.
 INGOT_API void check_keys(std::span<const index_t> first, std::span<const index_t> key);
 
 }  // namespace detail
@@ -44,9 +44,9 @@ template <library_function F, class T, class E>
 auto by_rows(const char* operation, E&& e, index_t axis) {
     return moveaxis(call_library<F, T>(operation, moveaxis(std::forward<E>(e), axis, -1)), -1, axis);
 }
-/// The elements in ascending order along an axis, the last if none is given; of the type and shape of e. With `none`
-/// all of them, in one dimension; with a last `descending` in descending order, NaN first. Equal elements stay in order
-/// either way. An expression. Throws shape_error where e does not have the axis.
+/// The elements in ascending order along an axis, by default the last one: an expression with e's type and shape. With
+/// `none` it sorts all elements along one axis; with a last `descending` in descending order, NaN first. The sort is
+/// stable either way. Throws shape_error where e does not have the axis.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     std::cout << sort(array<double>{3, nan, -1, 2}) << ' ' << sort(array<int>{{3, 1}, {2, 4}}, 0) << ' ';
@@ -67,7 +67,7 @@ auto sort(E&& e, none_t, const source_place& here = {}) {
     const detail::in_statement of_the_user(here);
     return sort(ravel(std::forward<E>(e)));
 }
-// The reverse of a stable sort of the reversed axis keeps equal elements in order.
+// Reversing a stable sort of the reversed axis keeps equal elements in order.
 template <array_expression E>
 auto sort(const E& e, index_t axis, in_descending_order, const source_place& here = {}) {
     const detail::in_statement of_the_user(here);
@@ -81,9 +81,9 @@ auto sort(const E& e, in_descending_order, const source_place& here = {}) {
     return sort(e, -1, descending);
 }
 
-/// The indices that would sort e along an axis, the last if none is given: take_along_axis(e, argsort(e, axis), axis)
-/// is sort(e, axis); with `none` and `descending` as `sort` has them. Equal elements stay in order. int64, of the shape
-/// of e; an expression. Throws shape_error where e does not have the axis.
+/// The indices that sort e along an axis, by default the last one: take_along_axis(e, argsort(e, axis), axis) is
+/// sort(e, axis); `none` and `descending` are as in `sort`. The sort is stable. The result is an expression in int64
+/// with e's shape. Throws shape_error where e does not have the axis.
 ///
 ///     array<double> x{0.3, 0.1, 0.2, 0.1};
 ///     std::cout << argsort(x) << ' ' << argsort(x, descending) << ' ' << argsort(array<int>{{3, 1}, {2, 4}}, none);
@@ -115,8 +115,8 @@ auto argsort(const E& e, in_descending_order, const source_place& here = {}) {
     return argsort(e, -1, descending);
 }
 
-/// The indices that sort by the last of several keys, where it is equal by the one before, and so on; all of one shape,
-/// along the last axis. int64. Throws shape_error where the shapes differ.
+/// The indices that sort along the last axis by the last of several keys, among equal ones by the one before, and so
+/// on; all keys have one shape. int64. Throws shape_error where the shapes differ.
 ///
 ///     array<int> surname{2, 1, 2, 1}, name{1, 9, 0, 3};
 ///     std::cout << lexsort(std::tuple{name, surname});
@@ -140,8 +140,8 @@ array<index_t> lexsort(const std::tuple<E...>& keys) {
     return order;
 }
 
-/// As NumPy's: element kth, or each of several, is where it is in the sorted order, smaller ones are before it and
-/// others behind. All of the axis is sorted, which is one such order. Throws shape_error where e does not have the
+/// As NumPy's partition: element kth, or each of several, is at its sorted position, smaller ones are before it and
+/// others behind. The axis is sorted completely, which is one such order. Throws shape_error where e does not have the
 /// axis, index_error where the axis has no element kth.
 ///
 ///     std::cout << partition(array<int>{7, 1, 5, 3}, 1)(1) << ' ' << partition(array<int>{7, 1, 5, 3}, {0, -1});
@@ -158,7 +158,7 @@ auto partition(E&& e, const integer_list& kths, index_t axis = -1, const source_
     check_kths("partition", kths, shape_of_expression(e).values(), axis);
     return sort(std::forward<E>(e), axis);
 }
-/// The indices that partition, as `argsort` has them. Throws as `partition`.
+/// The indices that partition e, as in `argsort`. Throws as `partition`.
 ///
 ///     std::cout << argpartition(array<int>{7, 1, 5, 3}, 0)(0);
 ///     // prints: 1
@@ -175,7 +175,7 @@ auto argpartition(const E& e, const integer_list& kths, index_t axis = -1, const
     return argsort(e, axis);
 }
 
-/// Numbers in the reverse order of e's elements: equal for equal ones, both zeros and all NaN among these.
+/// Keys in the reverse order of e's elements: equal elements have equal keys, including both zeros and all NaN.
 template <class E>
 auto descending_keys(const E& e) {
     using T = typename E::value_type;
@@ -192,8 +192,8 @@ auto descending_keys(const E& e) {
         return ~where(isnan(value), greatest, bits ^ ((bits >> (8 * sizeof(bits_of) - 1)) & greatest));
     }
 }
-/// The places in each row, which are in C order, of the `count` greatest elements or the least, those that come first
-/// of equal ones, are written to `to`. Whether they are in order.
+/// Writes to `to` the indices in each row, rows being in C order, of the `count` greatest or least elements; the first
+/// of equal ones are taken. Returns whether they are in order.
 INGOT_API bool select_elements(const buffer_ref& from, const layout& where, dtype, index_t count, bool largest,
                                const buffer_ref& to);
 
@@ -209,7 +209,7 @@ auto chosen_elements(const array<T>& rows, const array<deferred<index_t, T>>& pl
                       array<index_t>(moveaxis(places, -1, axis)));
 }
 
-/// The same elements, copied where they do not lie one behind the other.
+/// The same array, copied where its elements are not contiguous.
 template <class T>
 array<T> in_c_order(const char* operation, array<T> a) {
     const layout& where = a.as_leaf().where();
@@ -219,7 +219,7 @@ array<T> in_c_order(const char* operation, array<T> a) {
     return copy;
 }
 
-/// The rows along an axis, evaluated; an array that has them so already is shared.
+/// The rows along an axis, evaluated; an array with such rows is shared.
 template <class T, class E>
 array<T> rows_along(const E& e, index_t axis) {
     if constexpr (std::is_same_v<E, array<T>>)
@@ -227,9 +227,9 @@ array<T> rows_along(const E& e, index_t axis) {
     return array<T>(moveaxis(e, axis, -1));
 }
 
-/// The k greatest elements along an axis in descending order, or the least in ascending order, and their indices. Of
-/// equal ones those that come first; NaN is greater than all numbers. A long axis is not sorted for a few. Two arrays,
-/// evaluated. Throws shape_error where e does not have the axis, index_error where it has fewer than k elements.
+/// The k greatest elements along an axis in descending order, or the least in ascending order, and their indices: two
+/// arrays, evaluated now. The first of equal elements are taken; NaN is greater than all numbers. A long axis is not
+/// sorted for a few. Throws shape_error where e does not have the axis, index_error where it has fewer than k elements.
 ///
 ///     const auto [values, indices] = topk(array<int>{4, 9, 1, 9, 5}, 3);
 ///     std::cout << values << ' ' << indices << ' ' << std::get<0>(topk(array<int>{4, 9, 1}, 2, 0, false));

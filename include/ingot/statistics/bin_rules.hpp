@@ -1,5 +1,5 @@
-// How many bins a histogram is to have, by rules that look at the values: NumPy's of these names. A rule gives a width,
-// and the bins are as many of at most that width as span the values.
+// Rules that choose the number of a histogram's bins from its values: NumPy's of these names. A rule gives a width; as
+// many bins of at most that width as needed span the values.
 #pragma once
 
 #include <cmath>
@@ -10,26 +10,26 @@
 
 namespace ingot {
 
-/// The rules by which bins are counted. Of n values: `sqrt`: sqrt(n) bins. `sturges`: 1 + log2(n). `rice`: 2 n^(1/3).
-/// `doane`: Sturges' with a term for skewness. `scott`: of the width 3.5 deviations / n^(1/3). `fd` (Freedman and
-/// Diaconis): twice the distance of the quartiles / n^(1/3). `stone`: what makes least of an estimate of the squared
-/// error, by trying. `automatic`: the more bins of `sturges` and `fd`, of the latter at most 2 sqrt(n) (NumPy 2.3's).
+/// The rules for the number of bins of n values. `sqrt`: sqrt(n) bins. `sturges`: 1 + log2(n). `rice`: 2 n^(1/3).
+/// `doane`: Sturges' with a term for skewness. `scott`: bins of width 3.5 deviations / n^(1/3). `fd` (Freedman and
+/// Diaconis): twice the distance of the quartiles / n^(1/3). `stone`: minimises an estimate of the squared error, by
+/// trying. `automatic`: the more bins of `sturges` and `fd`, of the latter at most 2 sqrt(n) (NumPy 2.3's).
 enum class bin_rule : std::uint8_t { automatic, fd, doane, scott, stone, rice, sturges, sqrt };
 
 namespace detail {
 
-/// What rules look at.
+/// The measures of the values that rules use.
 struct sample_measures {
     index_t size = 0;
     double extent = 0;  // from the least to the greatest
     double deviation = 0, skewness = 0, between_quartiles = 0;
 };
-/// The width of bins by a rule other than `stone`; 0 where it has none to give.
+/// The width of bins by a rule other than `stone`; 0 where the rule gives none.
 INGOT_API double bin_width(bin_rule, const sample_measures&);
-/// How many bins of at most this width there are. Throws error where they are too many to count.
+/// The number of bins of at most this width. Throws error where they are too many to count.
 INGOT_API index_t bins_of_width(const char* operation, double extent, double width);
 
-/// By Stone's rule, trying all numbers of bins up to the root of the number of values.
+/// The width by Stone's rule, which tries all numbers of bins up to the root of the number of values.
 template <class T>
 double stone_width(const array<T>& x, double extent, const bin_range& range) {
     const double n = static_cast<double>(x.size());
@@ -45,7 +45,7 @@ double stone_width(const array<T>& x, double extent, const bin_range& range) {
     return best;
 }
 
-/// How many bins the values of a vector, of which there are some, are to have from `first` to `last`.
+/// The number of bins for the values of a vector, which has elements, from `first` to `last`.
 template <bool Whole, class T>
 index_t bins_by(const char* operation, bin_rule rule, const array<T>& x, double first, double last) {
     sample_measures m;
@@ -79,7 +79,7 @@ index_t bins_by(const char* operation, const E& e, bin_rule rule, const bin_rang
     return bins_by<kind_of(t) != kind::floating>(operation, rule, x, whole.first, whole.last);
 }
 
-/// The edges of as many bins as a rule finds. Throws what `histogram_bin_edges` of a number of bins throws.
+/// The edges of the number of bins that a rule gives. Throws as `histogram_bin_edges` with a number of bins.
 ///
 ///     array<double> x{1, 2, 2, 3, 3, 3, 4, 9};
 ///     std::cout << histogram_bin_edges(x, bin_rule::sturges) << ' ' << histogram_bin_edges(x, bin_rule::sqrt, {0, 6});
@@ -91,8 +91,8 @@ auto histogram_bin_edges(const E& e, bin_rule rule, bin_range range = {}, const 
     return histogram_bin_edges(e, bins_by(operation, e, rule, range), range);
 }
 
-/// A histogram of as many bins as a rule finds; weights it cannot have. Throws what `histogram` of a number of bins
-/// throws.
+/// A histogram with the number of bins that a rule gives; it takes no weights. Throws as `histogram` with a number of
+/// bins.
 ///
 ///     const auto [counts, edges] = histogram(array<double>{1, 2, 2, 3, 3, 3, 4, 9}, bin_rule::automatic);
 ///     std::cout << counts << ' ' << edges.size();

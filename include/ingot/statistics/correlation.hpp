@@ -1,4 +1,4 @@
-// Correlations: of two sequences at every distance, and of variables with each other.
+// Correlations of two sequences at every distance, and of variables with each other.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace ingot {
 
-/// Where the shorter of two sequences lies against the longer one: wherever they touch, so that there are as many as
-/// elements of the longer one, or within it.
+/// The positions of the shorter sequence against the longer one: `full` wherever they overlap, `same` as many as the
+/// longer one has elements, `valid` where it lies within.
 enum class convolve_mode : std::uint8_t { full, same, valid };
 
-/// How `cov` and `corrcoef` are to read variables and to weigh observations.
+/// The options of `cov` and `corrcoef`.
 ///
 ///     array<double> x{{0, 2}, {1, 1}, {2, 0}};
 ///     std::cout << cov(x, {.rowvar = false, .aweights = array<double>{1, 2, 1}});
 ///     // prints: [[ 0.8 -0.8]
 ///     //          [-0.8  0.8]]
 struct covariance_options {
-    /// Each row is a variable; else each column is.
+    /// Whether rows are variables; else columns are.
     bool rowvar = true;
-    /// Sums are divided by the number of observations, not by 1 less.
+    /// Whether sums are divided by the number of observations, not by 1 less.
     bool bias = false;
-    /// By how much less than that number, whatever `bias` says.
+    /// Divides by this much less than the number of observations, whatever `bias` says.
     std::optional<index_t> ddof = {};
-    /// How often each observation was made.
+    /// The number of times of each observation.
     std::optional<lazy<index_t>> fweights = {};
-    /// How much each observation weighs.
+    /// The weight of each observation.
     std::optional<lazy<double>> aweights = {};
 };
 
@@ -49,17 +49,17 @@ lazy<T> conjugate_of(const lazy<T>& e) {
         return e;
 }
 
-/// What sums of products of both are.
+/// The dtype of sums of products of both.
 template <class A, class V>
 inline constexpr dtype type_of_both = promote(node_of<A>::type, node_of<V>::type);
 
-/// The sums of products of `v` with a's elements wherever it lies; v is not longer than a.
+/// The sums of products of `v` with a's elements at every position; v is not longer than a.
 template <class T>
 lazy<T> slid_along(const char* operation, const lazy<T>& a, const lazy<T>& v, convolve_mode how) {
     const index_t n = v.size();
     const index_t before = how == convolve_mode::full ? n - 1 : how == convolve_mode::same ? n / 2 : 0;
     const index_t after = how == convolve_mode::same ? n - 1 - before : before;
-    // Read so often, what is padded is worth an array.
+    // Padded values are read often enough to make them an array.
     const lazy<T> whole = before + after == 0 ? a : pad(a, {before, after}).kept();
     const auto windows = viewed_to_read(whole, view_windows, std::span<const index_t>(&n, 1), nullptr);
     const axes last(-1);
@@ -69,8 +69,8 @@ lazy<T> slid_along(const char* operation, const lazy<T>& a, const lazy<T>& v, co
         return sum_of({operation, &last}, windows * v);
 }
 
-/// The sums of products of two vectors, the second one reversed, at every distance at which they overlap as said. In
-/// the dtype that they promote to. Throws shape_error where one is no vector or has no elements.
+/// The sums of products of two vectors, the second one reversed, at every distance of the given mode, in the dtype to
+/// which they promote. Throws shape_error where one is no vector or has no elements.
 ///
 ///     array<double> a{1, 2, 3}, v{0, 1, 0.5};
 ///     std::cout << convolve(a, v) << ' ' << convolve(a, v, convolve_mode::same) << ' ' << convolve(a, v,
@@ -86,8 +86,8 @@ auto convolve(const A& a, const V& v, convolve_mode how = convolve_mode::full, c
                                                                  : slid_along<C>("convolve", x, flip(y), how));
 }
 
-/// The sums of products of two vectors, the second one conjugated, at every distance at which they overlap as said. In
-/// the dtype that they promote to. Throws shape_error where one is no vector or has no elements.
+/// The sums of products of two vectors, the second one conjugated, at every distance of the given mode, in the dtype to
+/// which they promote. Throws shape_error where one is no vector or has no elements.
 ///
 ///     array<int> a{1, 2, 3}, v{0, 1, 2};
 ///     std::cout << correlate(a, v) << ' ' << correlate(a, v, convolve_mode::full);
@@ -104,7 +104,7 @@ auto correlate(const A& a, const V& v, convolve_mode how = convolve_mode::valid,
 
 // ---- variables -----------------------------------------------------------------------------------------------------
 
-/// Variables in rows, in float64 or complex128.
+/// The variables as rows, in float64 or complex128.
 template <class C, class E>
 lazy<C> variables(const char* operation, const E& e, bool rowvar) {
     shape_room room;
@@ -115,15 +115,15 @@ lazy<C> variables(const char* operation, const E& e, bool rowvar) {
     return of_columns ? lazy<C>(transpose(rows)) : rows;
 }
 
-/// Throws shape_error unless there are as many of one as of the other.
+/// Throws shape_error unless both have as many observations.
 INGOT_API void check_observations(const char* operation, index_t of_first, index_t of_second);
-/// The weights of observations, and what weighted sums of products are divided by.
+/// The weights of observations, and the divisor of weighted sums of products.
 struct observation_weights {
     array<double> each;
     double total, divisor;
 };
-/// Of n observations. Waits for their sums. Throws shape_error unless there are n in a vector, error where one is
-/// negative or they add up to 0.
+/// The weights of n observations. Waits for their sums. Throws shape_error unless there are n in a vector, error where
+/// one is negative or they add up to 0.
 INGOT_API observation_weights weigh(const char* operation, index_t n, index_t less, const covariance_options&);
 
 template <class C>
@@ -155,7 +155,8 @@ lazy<C> covariances_of(const char* operation, const E& e, const Y& y, const cova
     check_observations(operation, both[0].shape()[1], both[1].shape()[1]);
     return covariances(operation, joined(operation, both, 0).kept(), how);
 }
-/// Divided by the deviations of both variables; rounding leads no correlation beyond 1.
+/// Covariances divided by the deviations of both variables; the result is clipped so that rounding gives no correlation
+/// beyond 1.
 template <class C>
 lazy<C> correlations(const lazy<C>& covariances) {
     const lazy<C> c = covariances.kept();
@@ -168,12 +169,11 @@ lazy<C> correlations(const lazy<C>& covariances) {
         return clip(r, -1, 1);
 }
 
-/// The covariances of variables with each other: a matrix. Each row of e is a variable, each column an observation of
-/// all; a vector is one variable, and the result then has no axes. Further variables may stand in a second expression.
-/// With a last `ddof(n)` sums are divided by n less than there are observations, else by 1 less; with a last
-/// `covariance_options` as that says, and where it has weights it waits for their sums. float64 or complex128. Throws
-/// shape_error of more than two axes, of other numbers of observations or of weights, error where weights are negative
-/// or add up to 0.
+/// The covariance matrix of variables. Each row of e is a variable, each column an observation of all; a vector is one
+/// variable, and the result then has no axes. A second expression may have further variables. Sums are divided by 1
+/// less than the number of observations, or with a last `ddof(n)` by n less; a last `covariance_options` sets this and
+/// more, and its weights are waited for. float64 or complex128. Throws shape_error for more than two axes and where
+/// numbers of observations or weights differ, error where weights are negative or add up to 0.
 ///
 ///     array<double> x{0, 1, 2}, y{2, 1, 0};
 ///     std::cout << cov(x, y) << ' ' << cov(x, ddof(0)) << ' ' << cov(x, {.fweights = array<int>{2, 0, 2}});
@@ -200,8 +200,8 @@ auto cov(const E& e, const Y& y, ddof less = ddof(1), const source_place& here =
     return cov(e, y, covariance_options{.ddof = less.value()});
 }
 
-/// The correlations of variables with each other: their covariances divided by the deviations of both. Given as `cov`
-/// has it, without `ddof`, on which they do not depend.
+/// The correlations of variables: their covariances divided by the deviations of both. Arguments are those of `cov`,
+/// except `ddof`, on which the result does not depend.
 ///
 ///     std::cout << corrcoef(array<int>{0, 1, 2, 3}, array<int>{9, 7, 5, 3});
 ///     // prints: [[ 1. -1.]

@@ -1,6 +1,6 @@
-// How many elements, or what weights, are where: bincount, and histograms over bins. What is counted may be an
-// expression, which is one kernel with the counting. Counts are written by scattered additions; sums of weights too, so
-// that they have the same bits in every run on the host and on a GPU.
+// Counts, or sums of weights, at integers and in bins: bincount and histograms. The values may be an expression, which
+// is one kernel with the counting. Counts are scattered additions; so are sums of weights, with the same bits in every
+// run on the host and on a GPU.
 #pragma once
 
 #include <cmath>
@@ -18,17 +18,17 @@
 
 namespace ingot {
 
-/// What the bins of a histogram span, where they are given by their number: {first, last}; else from the least value to
-/// the greatest.
+/// The range of a histogram whose bins are given as a number: {first, last}, by default from the least value to the
+/// greatest.
 ///
 ///     const bin_range zero_to_ten{0, 10};
 ///     std::cout << histogram_bin_edges(array<double>{1, 2}, 2, zero_to_ten);
 ///     // prints: [ 0.  5. 10.]
 class bin_range {
 public:
-    /// From the least value to the greatest.
+    /// A range from the least value to the greatest.
     constexpr bin_range() = default;
-    /// From one edge to the other.
+    /// A range from `first` to `last`.
     template <std::convertible_to<double> A, std::convertible_to<double> B>
     constexpr bin_range(A first, B last)
         : first_(static_cast<double>(first)), last_(static_cast<double>(last)), given_(true) {}
@@ -48,22 +48,22 @@ class density_t {
 public:
     // Inner
     struct made {};
-    constexpr explicit density_t(made) {}  // braces alone are a range, never this
+    constexpr explicit density_t(made) {}  // braces alone are a range
 };
 
-/// What the bins of a histogram of two variables span, one range for each.
+/// The ranges of the bins of a histogram of two variables.
 ///
 ///     array<double> x{0, 1}, y{5, 6};
 ///     std::cout << std::get<2>(histogram2d(x, y, 1, bin_ranges{{}, {0, 10}}));
 ///     // prints: [ 0. 10.]
 struct bin_ranges {
-    /// Of the first variable.
+    /// The first variable's range.
     bin_range x;
-    /// Of the second one.
+    /// The second variable's range.
     bin_range y;
 };
 
-/// The last argument of a histogram that is to be a density: its integral over the bins is 1.
+/// The last argument of a histogram that makes it a density: its integral over the bins is 1.
 ///
 ///     std::cout << std::get<0>(histogram(array<int>{0, 1, 1, 4}, array<int>{0, 1, 2, 6}, density));
 ///     // prints: [0.25   0.5    0.0625]
@@ -85,15 +85,14 @@ array<T> scattered_sums(const char* operation, index_t n, const V& values, const
     return sums;
 }
 
-/// In float64. On the host a scatter goes in order; elsewhere in none.
+/// Sums in float64. On the host a scatter adds in order; elsewhere in no order.
 template <class V, class P>
 array<double> sums_of_floats(const char* operation, index_t n, const V& weights, const P& at) {
     if (at.on_device().is_host()) return scattered_sums<double>(operation, n, weights, at);
     return exact_sums(operation, array<index_t>(at), array<double>(weights), n);
 }
 
-/// The sum of the weights at each place: of integers in 64 bits and then in their own type, of the others in double
-/// precision.
+/// The sum of the weights at each index: integers in 64 bits, converted to their own type, others in double precision.
 template <class W, class P>
 auto sums_of_weights(const char* operation, index_t n, const W& weights, const P& at) {
     using T = typename W::value_type;
@@ -110,13 +109,13 @@ auto sums_of_weights(const char* operation, index_t n, const W& weights, const P
 
 // ---- bincount --------------------------------------------------------------------------------------------------
 
-/// Integers that int64 holds, bool among them.
+/// Integers that int64 holds, bool included.
 template <class E>
 concept countable_array =
     array_expression<E> && kind_of(std::remove_cvref_t<E>::type) != kind::floating &&
     kind_of(std::remove_cvref_t<E>::type) != kind::complex && std::remove_cvref_t<E>::type != dtype::u8;
 
-/// How many there are to count. Throws shape_error unless x is a vector, or where `minlength` is negative.
+/// The number of elements to count. Throws shape_error unless x is a vector, or where `minlength` is negative.
 INGOT_API void check_bincount(std::span<const index_t> x, index_t minlength);
 /// Throws index_error where the least is negative.
 INGOT_API index_t length_of_counts(index_t least, index_t greatest, index_t minlength);
@@ -129,9 +128,9 @@ index_t length_of_counts(const X& x, index_t minlength) {
     return length_of_counts(static_cast<index_t>(least.item()), static_cast<index_t>(greatest.item()), minlength);
 }
 
-/// How often each integer from 0 to the greatest occurs in a vector; int64, of at least `minlength` elements. With
-/// weights, of x's shape, the sum of those at each integer instead, in float64. Waits for the greatest. Throws
-/// shape_error where x is no vector, weights have another shape or `minlength` is negative, index_error where an
+/// The number of occurrences of each integer from 0 to the greatest in a vector: int64, at least `minlength` elements.
+/// With weights, which have x's shape, the sum of each integer's weights instead, in float64. Waits for the greatest.
+/// Throws shape_error where x is no vector, weights have another shape or `minlength` is negative, index_error where an
 /// integer is negative.
 ///
 ///     array<int> x{0, 3, 1, 3};
@@ -157,7 +156,7 @@ array<double> bincount(const X& x, const W& weights, index_t minlength = 0, cons
 
 // ---- edges -----------------------------------------------------------------------------------------------------
 
-/// What bins are given by: their number or their edges.
+/// A number of bins, or their edges.
 template <class B>
 concept bins_like = integer_argument<B> || real_array<B>;
 
@@ -167,11 +166,11 @@ struct uniform_bins {
     double first = 0, last = 0;
     dtype computed = dtype::f8;
 };
-/// Bins over a range, or from the least to the greatest of `size` values, a little wider where that is nothing. Throws
-/// error where there is no bin, or where the range is not finite or its end is before its begin.
+/// Bins over a range, or from the least to the greatest of `size` values, widened a little where these are equal.
+/// Throws error where there is no bin, or where the range is not finite or ends before it begins.
 INGOT_API uniform_bins span_bins(const char* operation, index_t count, const bin_range&, index_t size, double least,
                                  double greatest, dtype of);
-/// Their edges, count + 1. Throws error where these are not all different in dtype `kept_in`.
+/// The edges of the bins, count + 1. Throws error where these are not all different in dtype `kept_in`.
 INGOT_API std::vector<double> edges_of(const char* operation, const uniform_bins&, dtype kept_in);
 [[noreturn]] INGOT_API void throw_falling_edges(const char* operation);
 
@@ -183,7 +182,7 @@ double as_double(T value) {
         return static_cast<double>(value);
 }
 
-/// What the dtype of edges is, that are computed for such values.
+/// The dtype of edges that are computed for values of this dtype.
 constexpr dtype edges_in(dtype values) { return kind_of(values) == kind::floating ? values : dtype::f8; }
 
 /// Bins over the values of e, for which edges are computed as for values of dtype `As`.
@@ -215,7 +214,7 @@ array<T> edges_on(device where, const char* operation, const uniform_bins& bins)
     return edges_on<T>(where, operation, edges_of(operation, bins, dtype_of<T>));
 }
 
-/// Edges that are given. Throws shape_error, and error where they fall.
+/// Checks and returns given edges. Throws shape_error where they are no vector, and error where they decrease.
 template <class B>
 array<typename B::value_type> given_edges(const char* operation, const B& bins) {
     check_vector(operation, shape_of_expression(bins).values());
@@ -224,18 +223,18 @@ array<typename B::value_type> given_edges(const char* operation, const B& bins) 
     return edges;
 }
 
-/// The device of an expression, or the current one of numbers alone.
+/// The device of an expression; the current one for numbers alone.
 template <class E>
 device device_of_values(const E& e) {
     const device_id d = as_node(e).on_device();
     return d == no_device ? current_place() : d;
 }
 
-/// The edges of bins over the values of e: of `bins` equal ones from the least value to the greatest, or over a range;
-/// in e's dtype where that is floating, else in float64. Edges that are given are what is returned. Waits for the least
-/// and the greatest value, or for whether given edges increase. Throws shape_error where these are no vector; error
-/// where they fall, where there is no bin, where a range is not finite or ends before it begins, or where edges would
-/// not all be different.
+/// The edges of `bins` equal bins over the values of e, from the least value to the greatest, or over a range; in e's
+/// dtype where that is floating, else in float64. Given edges are returned unchanged. Waits for the least and the
+/// greatest value, or for whether given edges increase. Throws shape_error where these are no vector; error where they
+/// decrease, where there is no bin, where a range is not finite or ends before it begins, or where edges would not all
+/// be different.
 ///
 ///     array<double> x{0, 1, 2, 4};
 ///     std::cout << histogram_bin_edges(x, 4) << ' ' << histogram_bin_edges(x, 2, {0, 1});
@@ -256,25 +255,26 @@ auto histogram_bin_edges(const E& e, const B& bins = 10, bin_range range = {}, c
 // ---- histograms ------------------------------------------------------------------------------------------------
 
 using bin_kernel = elementwise_kernel<"T x, raw T edges", "int64 k">;
-/// The bin of a value, or -1 where it is in none.
+/// The bin of a value; -1 outside all bins.
 INGOT_API const bin_kernel& bin_text();
 
 using uniform_bin_kernel =
     elementwise_kernel<"T x, raw T edges, int32 n, T first, T last, T per_width, T rounding", "int32 k">;
-/// The bin of a value among uniform ones: it is where arithmetic says, or one beside it where the edges say so; these
-/// are asked near them alone. `per_width`: bins per unit of x. `rounding`: what follows.
+/// The bin of a value among uniform bins: the computed one, or a neighbour by the edges, which are read only near an
+/// edge. `per_width`: bins per unit of x. `rounding`: see rounding_of_place.
 INGOT_API const uniform_bin_kernel& uniform_bin_text();
-/// How many bins a place may be off, beside edges of a dtype: float32 or float64. Other edges are always near.
+/// The error of a computed bin, in bins, with edges of float32 or float64. With other edges a value always counts as
+/// near one.
 INGOT_API double rounding_of_place(index_t count, double first, double last, dtype in);
 
-/// The places that `e` is counted at, among edges that are given.
+/// The bins of e's values, among given edges.
 template <class E, class T>
 auto bin_of(const E& e, const array<T>& edges) {
     using C = type_of<compared_in<E, array<T>>()>;
     return bin_text()(as_values<C>(e), as_values<C>(edges));
 }
 
-/// The same among the edges of uniform bins, of which there are less than 2^31.
+/// The bins of e's values among uniform bins, of which there are fewer than 2^31.
 template <class E, class T>
 auto bin_of(const E& e, const array<T>& edges, const std::vector<double>& values) {
     using C = type_of<compared_in<E, array<T>>()>;
@@ -285,7 +285,7 @@ auto bin_of(const E& e, const array<T>& edges, const std::vector<double>& values
                               static_cast<C>(rounding_of_place(n, values.front(), values.back(), dtype_of<T>)));
 }
 
-/// The edges first: then what `totals(places, number of bins)` makes of the places.
+/// Finds the edges, then returns `totals(bin of each value, number of bins)` and the edges.
 template <class E, class B, class F>
 auto histogram_by(const E& e, const B& bins, const bin_range& range, const F& totals) {
     constexpr const char* operation = "histogram";
@@ -299,7 +299,7 @@ auto histogram_by(const E& e, const B& bins, const bin_range& range, const F& to
         const uniform_bins b = bins_over<t>(operation, as_extent(bins), range, e);
         const std::vector<double> values = edges_of(operation, b, edges_in(t));
         auto edges = edges_on<type_of<edges_in(t)>>(device_of_values(e), operation, values);
-        // What arithmetic places no value in is searched.
+        // Where bins cannot be computed, the edges are searched.
         using T = type_of<edges_in(t)>;
         const bool finite = values.back() - values.front() <= as_double(std::numeric_limits<T>::max());
         if (b.count > INT32_MAX || !finite) {
@@ -311,7 +311,7 @@ auto histogram_by(const E& e, const B& bins, const bin_range& range, const F& to
     }
 }
 
-/// Divided by the widths of the bins and by the sum.
+/// The counts divided by the bins' widths and by their sum.
 template <class T, class C>
 auto as_density(std::tuple<array<T>, array<C>>&& counted) {
     auto& [n, edges] = counted;
@@ -330,13 +330,13 @@ void check_weights(const char* operation, const E& e, const W& weights) {
         throw_other_size(operation, "weights", given.values(), wanted.values());
 }
 
-/// How many of e's elements lie in each bin, and the edges of the bins. `bins`: how many of equal width, over a range
-/// or from the least value to the greatest; or their edges, a vector that increases. The left edge of a bin belongs to
-/// it, and of the last one the right edge too; values outside and NaN are not counted. Counts are int64; with weights,
-/// of e's shape, a bin has the sum of those of its elements, in their dtype; with a last `density` that is divided by
-/// the bin's width and the whole sum, in float64, or complex128 where the weights are complex. Waits as
-/// `histogram_bin_edges` does, and throws what that throws; shape_error where the weights have another shape, error
-/// where the least or the greatest value is not finite and no range is given.
+/// The number of e's elements in each bin, and the edges of the bins. `bins`: the number of bins of equal width, over a
+/// range or from the least value to the greatest; or their edges, an increasing vector. A bin includes its left edge,
+/// the last bin also the right one; values outside and NaN are not counted. Counts are int64. With weights, which have
+/// e's shape, a bin has the sum of its elements' weights, in their dtype. With a last `density` that is divided by the
+/// bin's width and the total, in float64, or complex128 for complex weights. Waits as `histogram_bin_edges` does, and
+/// throws what that throws; shape_error where the weights have another shape, error where the least or the greatest
+/// value is not finite and no range is given.
 ///
 ///     array<double> x{1, 2, 1, 4};
 ///     const auto [counts, edges] = histogram(x, 3);
@@ -382,7 +382,7 @@ auto histogram(const E& e, const B& bins, const W& weights, bin_range range, den
 /// Throws shape_error unless both are vectors of one length.
 INGOT_API void check_pairs(std::span<const index_t> x, std::span<const index_t> y);
 
-/// The edges along one variable, whose values are compared as `As`.
+/// The edges along one variable, whose values are compared in dtype `As`.
 template <dtype As, class E, class B>
 auto edges_along(const E& e, const B& bins, const bin_range& range) {
     constexpr const char* operation = "histogram2d";
@@ -422,7 +422,7 @@ auto as_density2d(std::tuple<array<double>, array<A>, array<B>>&& counted) {
     return std::move(counted);
 }
 
-/// The bins of both variables: a pair of what `histogram` takes, or one for both.
+/// The bins of both variables: one argument of `histogram` for both, or a pair of them.
 template <class B>
 concept pair_of_bins = bins_like<B> || requires(const B& b) {
     requires std::tuple_size_v<B> == 2;
@@ -437,11 +437,10 @@ const auto& bins_along(const B& bins) {
         return std::get < Second ? 1 : 0 > (bins);
 }
 
-/// How many of the points (x, y), x and y being vectors of one length, lie in each cell of bins of x, which are rows,
-/// and of y, and the edges of both. `bins` is what `histogram` takes, for both or as a pair {of x, of y}: a std::pair
-/// or a std::tuple; and so is a range a pair. With weights the sum of those; with a last `density` divided by the
-/// cell's area and the whole sum. The histogram is float64, and so are edges that are not given. Waits and throws as
-/// `histogram` does.
+/// The number of points (x, y) in each cell of bins, and the edges of both. x and y are vectors of one length; x's bins
+/// are rows. `bins` and the range are arguments of `histogram`, one for both or a std::pair or std::tuple {of x, of y}.
+/// With weights a cell has their sum; with a last `density` it is divided by the cell's area and the total. The
+/// histogram and computed edges are float64. Waits and throws as `histogram` does.
 ///
 ///     array<double> x{0, 1, 1, 2}, y{5, 5, 6, 9};
 ///     const auto [h, xedges, yedges] = histogram2d(x, y, std::pair(2, array<int>{5, 6, 8}));
@@ -490,7 +489,7 @@ auto histogram2d(const X& x, const Y& y, const B& bins, const W& weights, bin_ra
 
 // ---- of several variables --------------------------------------------------------------------------------------
 
-/// The bins of one variable: how many of equal width, or their edges.
+/// The bins of one variable: the number of bins of equal width, or their edges.
 struct bins_of_variable {
     index_t count = 0;
     std::optional<array<double>> edges = {};
@@ -503,7 +502,7 @@ struct bins_of_variable {
 
 }  // namespace detail
 
-/// The bins of `histogramdd`: one number for all variables, or in braces for each a number or its edges.
+/// The bins of `histogramdd`: one number for all variables, or in braces a number or edges for each.
 class bins_of_variables {
 public:
     template <detail::integer_argument I>
@@ -519,13 +518,13 @@ private:
     bool is_for_all_ = true;
 };
 
-/// How `histogramdd` is to count.
+/// The options of `histogramdd`.
 struct histogramdd_options {
-    /// The range of each variable whose bins are given as a number; without it from the least value to the greatest.
+    /// The range of each variable whose bins are given as a number; by default from the least value to the greatest.
     std::vector<bin_range> ranges = {};
-    /// The weight of each point, as many as there are points.
+    /// The weight of each point; there are as many as points.
     std::optional<lazy<double>> weights = {};
-    /// Divided by the cells' volume and by the sum.
+    /// Whether counts are divided by the cells' volume and by the total.
     bool density = false;
 };
 
@@ -535,9 +534,9 @@ INGOT_API std::tuple<array<double>, std::vector<array<double>>> counted_cells(co
                                                                               const bins_of_variables&,
                                                                               const histogramdd_options&);
 
-/// How many points lie in each cell of bins of several variables, and the edges of each. The points are the rows of a
-/// matrix, its columns the variables. All in float64. Waits and throws as `histogram` does; shape_error where the
-/// points are no matrix, or there are not as many bins, ranges or weights.
+/// The number of points in each cell of bins of several variables, and the edges of each, all in float64. The points
+/// are the rows of a matrix, the variables its columns. Waits and throws as `histogram` does; shape_error where the
+/// points are no matrix, or the number of bins, ranges or weights does not fit.
 ///
 ///     array<double> points{{0, 5, 0}, {1, 5, 0}, {1, 6, 1}, {2, 9, 1}};
 ///     const auto [counts, edges] = histogramdd(points, {2, array<int>{5, 6, 8}, 1});

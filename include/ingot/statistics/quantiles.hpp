@@ -1,5 +1,5 @@
-// Medians and quantiles: the values at places in the sorted order, along an axis or of all elements. They are
-// evaluated.
+// Medians and quantiles: values at positions in the sorted order, along an axis or over all elements. They are
+// evaluated at once.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace ingot {
 
-/// Where a quantile lies among n sorted values, and what it is between two of them: NumPy's methods of these names. The
-/// continuous ones interpolate linearly at n q + alpha + q (1 - alpha - beta) - 1 (Hyndman and Fan, 1996).
+/// The position of a quantile among n sorted values, and its value between two of them: NumPy's methods of these names.
+/// The continuous ones interpolate linearly at n q + alpha + q (1 - alpha - beta) - 1 (Hyndman and Fan, 1996).
 enum class quantile_method : std::uint8_t {
     linear,  // alpha = beta = 1
-    lower,   // of the two values that linear is between
+    lower,   // the lower one of linear's two values
     higher,
     midpoint,
-    nearest,  // of halves the even one
+    nearest,  // halves go to the even one
     inverted_cdf,
     averaged_inverted_cdf,
     closest_observation,
@@ -34,11 +34,11 @@ enum class quantile_method : std::uint8_t {
 
 namespace detail {
 
-/// The quantile along the last axis of sorted values, T being float or double. NaN where one of them is NaN, or if
-/// these are `ignored` where there is nothing else; and of nothing.
+/// The quantile along the last axis of sorted values; T is float or double. A row with a NaN gives NaN; if NaN is
+/// `ignored`, only a row of NaN alone does. A row without elements gives NaN.
 template <class T>
 array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method, bool ignored);
-/// Between the two in the middle their mean.
+/// The median along the last axis of sorted values: with two middle elements their mean.
 template <class T>
 array<T> median_of_sorted(const array<T>& sorted, bool ignored);
 extern template INGOT_API array<float> quantile_of_sorted(const array<float>&, double, quantile_method, bool);
@@ -53,26 +53,25 @@ template <class E>
 concept real_numbers =
     array_expression<E> && kind_of(dtype_of<typename std::remove_cvref_t<E>::value_type>) != kind::complex;
 
-/// What a quantile of T is computed in, and what it is.
+/// The type in which quantiles of T are computed, and the type of the result.
 template <class T>
 using quantile_of = std::conditional_t<std::same_as<T, float> || half_float<T>, float, double>;
 template <class T>
 using quantile_type = std::conditional_t<half_float<T>, T, quantile_of<T>>;
 
-/// Whether it is less work to select the elements at so many quantiles of so many rows of this length than to sort the
-/// rows.
+/// Whether selecting the elements at these quantiles of `count` rows is less work than sorting the rows.
 INGOT_API bool worth_selecting(std::size_t quantiles, index_t length, index_t count, device_id);
-/// Rows in C order on the host: the elements about the quantiles q are put where sorting has them, those between them
-/// anywhere between, and of a row that has a NaN one is last.
+/// Partially sorts rows in C order on the host: the elements around each quantile q get their sorted positions, those
+/// between in any order; a row with a NaN has one last.
 INGOT_API void select_quantiles(const buffer_ref& rows, dtype, index_t length, index_t count,
                                 std::span<const double> q);
-/// The same on a GPU from rows in C order into others, of which nothing else is set but whether the last is a NaN.
-/// Waits. False where the sample that this goes by tells too little, or the stream is being captured; then nothing is
-/// set.
+/// As select_quantiles, on a GPU and into other rows, which get only the elements around the quantiles and whether the
+/// last is NaN. Waits. Returns false, and sets nothing, where its sample decides too little or the stream is being
+/// captured.
 INGOT_API bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const buffer_ref& to, dtype,
                                        std::span<const double> q);
 
-/// Rows that are sorted, as far as the quantiles q ask for it; without any, or where NaN is ignored, throughout.
+/// Rows that are sorted as far as the quantiles q need it; without any, or where NaN is ignored, completely.
 template <class E>
 auto ordered_rows(const char* operation, const E& e, index_t axis, std::span<const double> q) {
     using T = quantile_of<typename E::value_type>;
@@ -110,26 +109,26 @@ array<quantile_type<T>> as_quantile(const R& values) {
     return array<quantile_type<T>>(astype<quantile_type<T>>(values));
 }
 
-/// Which axis goes: one of them, or all together if none is named.
+/// The axis to reduce: one of them, or all together if none is given.
 struct quantile_axis {
     quantile_axis() = default;
     quantile_axis(index_t a) : all(false), axis(a) {}
     bool all = true;
     index_t axis = 0;
 };
-/// A vector is not: its axis is 0 where none is named.
+/// Whether e is flattened: all axes are reduced, and e is no vector, whose only axis is 0.
 template <class E>
 bool is_flattened(const E& e, const quantile_axis& axis) {
     return axis.all && e.ndim() != 1;
 }
-/// f(rows that are ordered about the parts q), without the axis.
+/// f(rows that are ordered around the fractions q), without the axis.
 template <class E, class F>
 auto along(const char* operation, const E& e, std::span<const double> q, quantile_axis axis, F f) {
     using T = typename E::value_type;
     return as_quantile<T>(is_flattened(e, axis) ? f(ordered_rows(operation, ravel(e), 0, q))
                                                 : f(ordered_rows(operation, e, axis.axis, q)));
 }
-/// f(the same, one q) for each of several, of `whole`; NaN is `ignored`, or not.
+/// f(rows, one q) for each of several q, stacked. `whole`: 1 or 100; NaN is `ignored`, or not.
 template <class E, class F>
 auto along(const char* operation, const E& e, const std::vector<double>& q, double whole, bool ignored,
            quantile_axis axis, F f) {
@@ -147,9 +146,9 @@ auto along(const char* operation, const E& e, const std::vector<double>& q, doub
     return result;
 }
 
-/// The middle of the sorted elements, or the mean of the two in the middle, along an axis or of all. NaN where one of
-/// them is NaN, and of nothing. float64; of float32 and the halves their type. Throws shape_error where e does not have
-/// the axis.
+/// The median along an axis or over all elements: the middle one in sorted order, or the mean of the middle two. NaN
+/// where one is NaN, and for no elements. The result is float64; for float32 and the halves their type. Throws
+/// shape_error where e does not have the axis.
 ///
 ///     array<double> m{{10, 7, 4}, {3, 2, 1}};
 ///     std::cout << median(m) << ' ' << median(m, 0) << ' ' << median(m, 1);
@@ -166,7 +165,7 @@ auto median(const E& e, index_t axis, keepdims_t, const source_place& here = {})
     return eval(expand_dims(median(e, axis), axis));
 }
 
-/// `median` without what is NaN.
+/// `median` without the NaN elements.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     std::cout << nanmedian(array<double>{{1, nan, 3}, {nan, nan, nan}}, 1);
@@ -182,10 +181,10 @@ auto nanmedian(const E& e, index_t axis, keepdims_t, const source_place& here = 
     return eval(expand_dims(nanmedian(e, axis), axis));
 }
 
-/// The value below which a part q of the elements lies, along an axis or of all: between two of the sorted elements as
-/// the method says. Several q give as many results, along a new first axis. NaN where an element is NaN, and of
-/// nothing. float64; of float32 and the halves their type. Throws shape_error where e does not have the axis, error
-/// where q is outside 0 to 1.
+/// The value below which a fraction q of the elements lies, along an axis or over all; between two sorted elements the
+/// method decides. Several q give as many results, along a new first axis. NaN where an element is NaN, and for no
+/// elements. The result is float64; for float32 and the halves their type. Throws shape_error where e does not have the
+/// axis, error where q is outside 0 to 1.
 ///
 ///     array<double> x{1, 2, 3, 4, 5};
 ///     std::cout << quantile(x, 0.3) << ' ' << quantile(x, {0.25, 0.75}) << ' '
@@ -207,7 +206,7 @@ auto quantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, false); });
 }
 
-/// `quantile` without what is NaN.
+/// `quantile` without the NaN elements.
 ///
 ///     std::cout << nanquantile(array<double>{1, std::numeric_limits<double>::quiet_NaN(), 5}, 0.5);
 ///     // prints: 3.0
@@ -227,7 +226,7 @@ auto nanquantile(const E& e, const std::vector<double>& q, quantile_axis axis = 
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, true); });
 }
 
-/// `quantile` of q percent, 0 to 100.
+/// `quantile` with q in percent, 0 to 100.
 ///
 ///     std::cout << percentile(array<int>{1, 2, 3, 4, 5}, 75);
 ///     // prints: 4.0
@@ -247,7 +246,7 @@ auto percentile(const E& e, const std::vector<double>& q, quantile_axis axis = {
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, false); });
 }
 
-/// `percentile` without what is NaN.
+/// `percentile` without the NaN elements.
 ///
 ///     std::cout << nanpercentile(array<double>{1, std::numeric_limits<double>::quiet_NaN(), 5}, 25);
 ///     // prints: 2.0
