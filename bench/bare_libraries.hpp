@@ -1,5 +1,5 @@
-// cuBLAS, cublasLt and cuSOLVER as a program calls them that was written for them: handles, plans and work areas are
-// made before the clock runs, and the current stream is the one that they work on.
+// cuBLAS, cublasLt and cuSOLVER as a program written for them calls them: handles, plans and work areas are made before
+// the clock runs, and the libraries work on the current stream.
 #pragma once
 
 #include <cublasLt.h>
@@ -47,7 +47,7 @@ inline ingot::runtime::dynamic_library open_library(const std::string& stem, std
     return ingot::runtime::dynamic_library(path->string());
 }
 
-/// How numbers of a type are multiplied.
+/// The types in which cuBLAS multiplies numbers of a type.
 struct product_type {
     cudaDataType_t data;
     cublasComputeType_t computed;
@@ -61,7 +61,7 @@ product_type type_of_product(bool tf32) {
 
 inline constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
-/// Matrices in C order, whose product c = a b cuBLAS makes as that of the transposed ones.
+/// Matrices in C order; cuBLAS computes the product c = a b as that of the transposed matrices.
 class bare_cublas {
 public:
     bare_cublas() : workspace_(workspace_bytes) {
@@ -82,7 +82,7 @@ public:
     }
     cublasHandle_t handle() const { return handle_; }
 
-    /// (rows, inner) by (inner, columns), so many of them one behind the other.
+    /// (rows, inner) by (inner, columns), for `batch` contiguous matrices.
     template <class T>
     void multiply(const T* a, const T* b, T* c, std::int64_t rows, std::int64_t columns, std::int64_t inner,
                   std::int64_t batch = 1, bool tf32 = false) const {
@@ -166,8 +166,8 @@ private:
     decltype(&::cublasLtMatmul) multiply_ = nullptr;
 };
 
-/// Its functions for one matrix of float64, and those for batches of float32. What it says of a matrix is read on the
-/// host before a call is over, as a program does that wants to know.
+/// cuSOLVER's functions for one matrix of float64, and its batched ones for float32. The status of each matrix is read
+/// on the host within the call, as in a program that needs it.
 class bare_cusolver {
 public:
     bare_cusolver()

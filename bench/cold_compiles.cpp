@@ -1,9 +1,8 @@
-// What NVRTC takes for a statement that nothing has compiled before: the cubins for sm_90 of statements of all
-// families, against that of `where`. The driver is one that does nothing, so no GPU is needed. Times are the
-// processor's, for what else runs on the machine would be in those of a clock; NVRTC's own cache is off (12.9 and newer
-// have one).
+// NVRTC's time for statements that were never compiled: the cubins for sm_90 of statements of all families, compared
+// with `where`'s. The driver is a stub, so no GPU is needed. Times are CPU times, because clock time would include
+// other programs; NVRTC's own cache is off (12.9 and newer have one).
 //   cold_compiles RESULTS.jsonl [ROUNDS [NAME [FOLDER]]]
-// NAME: only statements in whose names this is found. FOLDER: sources and cubins are left there.
+// NAME: only statements whose names contain it. FOLDER: where sources and cubins are left.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -126,7 +125,7 @@ runtime::source_text source_of(const words& key_words) {
     return source;
 }
 
-/// What a statement compiles, and the least that it took to do so.
+/// The sources that a statement compiles, and the least time of their compilation.
 struct measured {
     std::string name;
     std::vector<runtime::source_text> sources;

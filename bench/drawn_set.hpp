@@ -1,5 +1,5 @@
-// What the benchmarks of drawn statements (statements.cpp, rearrangements.cpp) share: their options, the check of all
-// statements at once, and the summary of their shares of the roof.
+// The common part of the benchmarks of drawn statements (statements.cpp, rearrangements.cpp): their options, the check
+// of all statements, and the summary of their shares of the roof.
 #pragma once
 
 #include <algorithm>
@@ -63,8 +63,8 @@ inline drawing_options drawing_options_of(const std::string& program, int argc, 
     return o;
 }
 
-/// All at once: kernels are compiled and results checked on so many threads, in the order given, until the time is
-/// over. What `check` throws is the statement's `failure`.
+/// Compiles kernels and checks results of all statements with that many threads, in the given order, until the time is
+/// over. An exception from `check` becomes the statement's `failure`.
 template <class D, class Check>
 void check_all(std::vector<D>& all, std::chrono::seconds most, unsigned threads, Check check) {
     const auto end = std::chrono::steady_clock::now() + most;

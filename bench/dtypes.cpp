@@ -1,8 +1,8 @@
-// The 16-bit floats, complex numbers, 8-bit integers and mixtures on a GPU: maps beside the roof for their bytes,
-// functions of mathematics beside a hand-written kernel too, rows of bfloat16 and a scan of float16. Every result is
-// compared on the host before it is timed.
+// The 16-bit floats, complex numbers, 8-bit integers and mixtures on a GPU: maps compared with the roof for their
+// bytes, mathematical functions also with a hand-written kernel, rows of bfloat16 and a scan of float16. Every result
+// is compared on the host before it is timed.
 //   dtypes RESULTS.jsonl [LOG2_OF_ELEMENTS]
-// where arrays of one and two bytes an element have that many elements, and those of more so many fewer.
+// Arrays of one and two bytes an element have that many elements, arrays of larger elements proportionally fewer.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -44,7 +44,7 @@ std::vector<T> numbers(std::size_t n, std::uint64_t seed, double low, double hig
     }
 }
 
-/// In double or complex double.
+/// Converts to double or complex double.
 template <class T>
 auto wide(T x) {
     if constexpr (is_complex<T>)
@@ -92,7 +92,7 @@ void add(session& s, const char* section, const std::string& name, double time, 
 
 // ---- maps ---------------------------------------------------------------------------------------------------------
 
-/// x * y + x, of any dtypes, and where(x - 2 > y, x * y, x + y) of those that have an order.
+/// x * y + x for any dtypes, and where(x - 2 > y, x * y, x + y) for those with an order.
 template <class X, class Y>
 void measure_maps(session& s, const char* name, int log2) {
     using larger = std::conditional_t<(sizeof(X) > sizeof(Y)), X, Y>;
@@ -130,7 +130,7 @@ void measure_maps(session& s, const char* name, int log2) {
 
 // ---- functions ----------------------------------------------------------------------------------------------------
 
-/// f(x) beside the roof and a kernel that calls CUDA's function of float, whichever takes longer.
+/// f(x), compared with the slower of the roof and a kernel that calls CUDA's function of float.
 template <class T, class F>
 void measure_function(session& s, const char* function, F f, double (*exact)(double), double low, double high,
                       int log2) {
@@ -212,7 +212,7 @@ void measure_cumsum(session& s, int log2) {
     double sum = 0;
     for (std::size_t i = 0; i < n; ++i) exact[i] = sum += wide(x_host[i]);
     bench::require("cumsum of float16", n, 1, [&](std::size_t i) {
-        // Its own rounding, and float32's of what was added.
+        // The bound: the rounding of the result, and that of float32 sums.
         const double bound = std::abs(exact[i]) * last_place<float16>() + (static_cast<double>(i) + 16) * 0x1p-24;
         return std::abs(wide(got[i]) - exact[i]) / bound;
     });

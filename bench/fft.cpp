@@ -1,6 +1,6 @@
-// Fourier transforms beside cuFFT called by hand in the same process, on the same stream and the same arrays.
+// Fourier transforms, compared with direct calls of cuFFT in the same process, on the same stream and arrays.
 //   fft RESULTS.jsonl [SHRINK]
-// SHRINK divides the extents by 2^SHRINK, to try it out where no goal holds. Wants a GPU.
+// SHRINK divides the extents by 2^SHRINK, for trials without goals. A GPU is needed.
 #include <complex>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// What the benchmarks of whole statements (whole_statements.cpp) and of indexing (indexing.cpp) measure with: the
-// figure that each is to reach, its time beside a roof or a hand-written kernel, the number of its kernels, what its
-// first call took, and rows to compare.
+// The measurements of whole statements (whole_statements.cpp) and of indexing (indexing.cpp): each statement's goal,
+// its time beside a roof or a hand-written kernel, its number of kernels, the time of its first call, and a comparison
+// of rows.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ namespace bench {
 inline constexpr double met_within = 1.1;
 inline constexpr int timed_rounds = 11;
 
-/// What a statement is compared with: a share of the roof for its bytes or of the hand-written kernels' rate, or
-/// microseconds, as an H100 and an H200 have one rate of arithmetic.
+/// A statement's goal: a share of the roof for its bytes, a share of the hand-written kernels' rate, or a time in
+/// microseconds, because an H100 and an H200 have the same arithmetic rate.
 struct figure {
     promise kind;
     double goal;
@@ -43,8 +43,8 @@ struct job {
     work by_hand = {};
 };
 
-/// What all such tables share; one of them derives from it. Extents are divided by 2^shrink where one may be made
-/// smaller; where any is, no goal holds.
+/// The base class of all such tables. Extents are divided by 2^shrink where they may be; with any shrink, no goal
+/// applies.
 class figure_table {
 public:
     figure_table(session& s, int shrink, const char* section = "statements")
@@ -59,7 +59,7 @@ protected:
     /// An extent that may be made smaller, and is at least `least`.
     std::size_t shrunk(std::size_t extent, std::size_t least = 1) const { return std::max(extent >> shrink_, least); }
 
-    /// Times `make`, which evaluates; `error` compares its result with what is right and throws where it is wrong.
+    /// Times `make`, which evaluates; `error` compares its result with the right one and throws where it is wrong.
     template <class Make, class Error>
     void measure(const job& j, Make make, Error error) {
         const auto before = ingot::counters();
@@ -121,7 +121,7 @@ protected:
         });
     }
 
-    /// By hand: a kernel that sums by blocks of 256 threads, and one that adds the blocks.
+    /// Hand-written: a kernel that sums by blocks of 256 threads, and one that adds the blocks' sums.
     template <class Launch>
     work with_finish(Launch launch, std::size_t blocks, double scale, ingot::array<double>& partial,
                      ingot::array<double>& to) {

@@ -1,11 +1,11 @@
-// What bench/processes.py starts again and again, with an empty cache or a warm one.
+// The program that bench/processes.py starts repeatedly, with an empty cache or a warm one.
 //   first_result result         computes a where and prints its first element: from start to first result
-//   first_result compile FOLDER the milliseconds until the first kernel has run, and a second one like it, the device's
-//                               context apart; leaves both sources in FOLDER
-//   first_result bundled FILE   the same as result, with a bundle of kernels, where there must be no compiler: exit
-//                               status 3 where NVRTC is opened all the same. `bundle` makes the file
+//   first_result compile FOLDER the milliseconds until the first kernel has run, and a similar second one, without the
+//                               device's context; leaves both sources in FOLDER
+//   first_result bundled FILE   like result, with a bundle of kernels and without a compiler: the exit status is 3 if
+//                               NVRTC is opened all the same. `bundle` makes the file
 //   first_result prefetch       the milliseconds in which 30 different statements are compiled, by prefetch
-//   first_result in_turn        the same, one after another
+//   first_result in_turn        the same statements, one after another
 //   first_result nvrtc FOLDER   the milliseconds of bare NVRTC, load and first launch on these sources
 #include <chrono>
 #include <cstdio>
@@ -132,7 +132,7 @@ int time_kernels(const std::string& folder) {
 #ifdef INGOT_HAS_CUDA_HEADERS
 std::string text_of(const std::string& path) { return (std::ostringstream() << std::ifstream(path).rdbuf()).str(); }
 
-/// Compiles and loads the source, and finds its kernel: what a program does that uses NVRTC by hand.
+/// Compiles and loads the source and finds its kernel, as a program that uses NVRTC directly does.
 double time_bare(const std::string& path) {
     const auto source = bench::cuda_source(text_of(path), "", {});
     const auto name_at = source.text.find("__global__");

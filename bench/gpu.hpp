@@ -1,5 +1,5 @@
-// Hand-written kernels beside Ingot's: loads a text of kernels/*.cu, launches it on the current stream, and times
-// candidates in turn by events of that stream.
+// Hand-written kernels for comparison with Ingot's: loads a text of kernels/*.cu, launches it on the current stream,
+// and times candidates in turn by events of that stream.
 #pragma once
 
 #include <fstream>

@@ -57,7 +57,7 @@ private:
                   .note = std::to_string(std::thread::hardware_concurrency()) + " threads"});
     }
 
-    /// Times what reads (and writes) `bytes` beside a copy of 2^log2 floats; the share is that of the two rates.
+    /// Times `run`, which moves `bytes`, and compares its rate with that of a copy of 2^log2 floats.
     void against_copy(const std::string& name, std::uint64_t bytes, double goal, const std::function<void()>& run) {
         if (!wanted(name)) return;
         run();

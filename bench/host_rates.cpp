@@ -1,6 +1,6 @@
-// The host target against loops written by hand for this CPU (hand/host_loops.cpp), measured in turn in one process
-// over the same memory: Ingot's, whose huge pages would else be the larger part of the difference. Results are compared
-// element by element before they are timed.
+// The host target, compared with loops written by hand for this CPU (hand/host_loops.cpp). Both are measured in turn in
+// one process over Ingot's memory, because its huge pages would otherwise cause most of the difference. Results are
+// compared element by element before they are timed.
 //   host_rates RESULTS.jsonl [LOG2_OF_WHERE [LOG2_OF_BLACK_SCHOLES [LOG2_OF_FUNCTIONS]]]
 #include <algorithm>
 #include <cstdio>
@@ -96,7 +96,7 @@ void measure_black_scholes(bench::report& out, int log2_elements) {
         20 * n);
 }
 
-/// One function of each element, the loop's by the compiler's vector mathematics.
+/// A function of each element; the loop uses the compiler's vector mathematics.
 template <class F>
 void measure_function(bench::report& out, const char* function, F of,
                       void (*loop)(const float*, float*, std::ptrdiff_t), double (*exact)(double), double low,

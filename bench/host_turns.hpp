@@ -1,4 +1,4 @@
-// Times of two runs on the host, taken in turn, so that what slows the machine down for a while slows both.
+// Times two runs on the host in turn, so that a slower phase of the machine slows both.
 #pragma once
 
 #include <chrono>

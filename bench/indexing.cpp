@@ -1,8 +1,8 @@
-// Views, gathers, compactions, joins, scatters and counts: each is timed beside the roof for the bytes that it must
-// move and beside what it is to reach, most often the time of another library on an H100, and its result is checked
-// once against a simple computation. indexing.py times the same in torch and CuPy, cub_indexing.cu in CUB.
+// Views, gathers, compactions, joins, scatters and counts. Each is timed and compared with the roof for the bytes that
+// it must move and with its goal, most often another library's time on an H100; its result is checked once against a
+// simple computation. indexing.py times the same statements in torch and CuPy, cub_indexing.cu in CUB.
 //   indexing [RESULTS.jsonl [PART_OF_A_NAME [SHRINK]]]
-// SHRINK divides the sizes by 2^SHRINK, to try the statements out where no goal holds.
+// SHRINK divides the sizes by 2^SHRINK, for trials without goals.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -120,8 +120,8 @@ private:
             });
     }
 
-    /// Of as many as there are; where they are scattered, every element brings its 32 bytes, which is no roof of bytes
-    /// that must move but of how they lie.
+    /// Takes as many elements as there are. If they are scattered, each one loads its sector of 32 bytes: the roof then
+    /// counts these, not the bytes that must move.
     void measure_take(const std::string& name, bool sorted, double wanted) {
         const std::size_t n = shrunk(1 << 27);
         const auto host = uniform<float>(n, 307, -4, 4);
@@ -180,7 +180,7 @@ private:
                 return require(name, 1, 0, [&](std::size_t) { return unless(got == wanted); });
             });
     }
-    /// Of the 32 bytes that memory moves at once, one in 256 has nothing to be written: all are read and written.
+    /// One sector of 32 bytes in 256 has nothing to write, so the roof counts all as read and written.
     void measure_masked_write(const std::string& name) {
         const std::size_t n = shrunk(1 << 28);
         masked m = half_of(n, 314);
@@ -228,7 +228,7 @@ private:
                 std::vector<double> exact(places, 0);
                 for (std::size_t i = 0; i < n; ++i) exact[at(where_host[i])] += values_host[i];
                 const auto got = sums.to_host();
-                // On the host sums are of float32 throughout.
+                // On the host, sums use float32 throughout.
                 const double bound = sizeof...(Mode) == 0 && current_device().is_cuda() ? 1e-7 : 1e-5;
                 return require(name, places, bound,
                                [&](std::size_t i) { return std::abs(got[i] - exact[i]) / std::max(exact[i], 1.0); });
@@ -251,7 +251,7 @@ private:
             });
     }
 
-    /// What `make` returns of x, element i being `wanted(host, i)`; it writes `more` elements than it reads.
+    /// Times make(x), whose element i must be `wanted(host, i)`; it writes `more` elements than it reads.
     template <class Make, class Wanted>
     void measure_moved(const std::string& name, std::uint64_t seed, std::size_t more, Make make, Wanted wanted) {
         const std::size_t n = shrunk(1 << 28);
@@ -290,8 +290,8 @@ private:
         measure(
             {name, 4 * n, 0, microseconds(1.1 * 363)}, [&] { return std::get<0>(histogram(x, 256, {0.0, 1.0})); },
             [&](const array<index_t>& r) {
-                // 256 is a power of two: a value's bin is exact. Rounding makes 1 of what is next to it, of the last
-                // one.
+                // 256 is a power of two, so a value's bin is exact. Rounding turns the largest value below 1 into 1, in
+                // the last bin.
                 std::vector<index_t> wanted(256, 0);
                 for (const float v : host) ++wanted[std::min<std::size_t>(static_cast<std::size_t>(v * 256), 255)];
                 const auto got = r.to_host();

@@ -1,7 +1,7 @@
-// What it costs to work beside other libraries: handles given and taken, arrays that go out and come in, with the
-// allocations of a call; and a kernel of the user's text against the same expression.
+// The cost of work with other libraries: exporting and importing handles and arrays, with the allocations of each call;
+// and a kernel from a user's text, compared with the same expression.
 //   interop RESULTS.jsonl [stub] [LOG2_OF_ELEMENTS]
-// With `stub` the driver does nothing and no GPU is needed: what is left is Ingot's own time, of the calls alone.
+// With `stub` the driver does nothing and no GPU is needed: only Ingot's own time of the calls is measured.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -54,14 +54,14 @@ struct cost {
     double allocations;
 };
 
-/// The lowest tenth: what else the machine does adds to the others.
+/// The lowest tenth: the others include other work of the machine.
 double least(std::vector<double> times) {
     const auto tenth = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 10);
     std::nth_element(times.begin(), tenth, times.end());
     return *tenth;
 }
 
-/// Of one call, by many blocks of them.
+/// The cost of one call, from many blocks of calls.
 template <class F>
 cost cost_of(F call) {
     for (int i = 0; i < calls_a_block; ++i) call();
@@ -78,7 +78,7 @@ cost cost_of(F call) {
     return {least(times), taken / (calls_a_block * blocks)};
 }
 
-/// Of one call that makes an array over somebody's memory, and of the end of that, in turns.
+/// The costs of a call that makes an array over foreign memory, and of that array's end, measured in turn.
 template <class F>
 std::pair<cost, cost> cost_of_making(F make) {
     constexpr std::size_t at_once = 8;
@@ -107,7 +107,7 @@ std::pair<cost, cost> cost_of_making(F make) {
     return {{least(making), each(taken[0])}, {least(ending), each(taken[1])}};
 }
 
-/// A row of a call that is to take no longer than 100 ns and at most so many allocations.
+/// Adds a row for a call, with the promise of at most 100 ns and that many allocations.
 void add_call(bench::report& out, const std::string& section, const std::string& name, double most_allocations,
               const cost& of) {
     char note[64];
@@ -127,7 +127,8 @@ void measure_call(bench::report& out, const std::string& section, const char* na
     add_call(out, section, name, most_allocations, cost_of(call));
 }
 
-/// The same of a call that makes an array, whose end has a row without a promise: on a GPU it records an event.
+/// Measures a call that makes an array. The array's end has a row without a promise, because on a GPU it records an
+/// event.
 template <class F>
 void measure_making(bench::report& out, const std::string& section, const std::string& name, F make) {
     const auto [making, ending] = cost_of_making(make);
@@ -185,7 +186,7 @@ void measure_calls(bench::report& out, bool stub) {
         measure_making(out, section, "from_cuda_array_interface", [&] { return from_cuda_array_interface<float>(of); });
     }
 
-    // Ours and theirs: what is kept of an array, and the tensor itself.
+    // Two allocations: the exported array, and the tensor.
     measure_call(out, section, "to_dlpack of a const array, and its deleter", 2, [&] {
         dlpack::managed_tensor_versioned* const m = to_dlpack(kept);
         m->deleter(m);

@@ -1,7 +1,7 @@
-// Products of matrices and solvers beside cuBLAS, cublasLt and cuSOLVER called by hand in the same process, on the same
-// stream and the same arrays; what they give is compared.
+// Products of matrices and solvers, compared with direct calls of cuBLAS, cublasLt and cuSOLVER in the same process, on
+// the same stream and arrays; their results are compared too.
 //   linear_algebra RESULTS.jsonl [SHRINK [PART_OF_A_NAME]]
-// SHRINK divides the sides by 2^SHRINK, to try it out where no goal holds. On the host there is nothing beside.
+// SHRINK divides the sides by 2^SHRINK, for trials without goals. On the host there is no comparison.
 #include <algorithm>
 #include <concepts>
 #include <cstdio>
@@ -33,7 +33,7 @@ constexpr const char* type_name = std::same_as<T, double>  ? "float64"
                                   : std::same_as<T, float> ? "float32"
                                                            : "bfloat16";
 
-/// As erf makes it, and by tanh.
+/// gelu by its approximation with tanh; the other form uses erf.
 template <class E>
 auto gelu_by_tanh(const E& x) {
     return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * (x * x * x))));
@@ -297,7 +297,7 @@ private:
             },
             1e-10, [&] { return difference(made, tril(by_hand)); });
     }
-    /// With a vector, or as many columns as rows.
+    /// Solves for a vector, or for as many columns as rows.
     void solve(const std::string& name, index_t full, bool inverse) {
         const index_t n = shrunk(full), columns = inverse ? n : 1;
         const array<double> a = symmetric<double>({n, n}, 0),
@@ -435,7 +435,7 @@ private:
             1e-10, [&] { return difference(made, by_hand); });
     }
 
-    /// Where each of these begins, in the GPU's memory.
+    /// The addresses of these matrices, in the GPU's memory.
     static bench::room pointers_to(float* first, index_t count, index_t stride) {
         std::vector<float*> all;
         for (index_t i = 0; i < count; ++i) all.push_back(first + i * stride);

@@ -104,7 +104,7 @@ pair_of_times time_against_bare(const bench::hand_kernel& empty, std::size_t blo
     return times;
 }
 
-/// The same from several threads at once, each on a stream and over arrays of its own.
+/// Times several threads at once, each with its own stream and arrays.
 template <class F>
 pair_of_times time_from_threads(std::size_t threads, const bench::hand_kernel& empty, std::size_t blocks,
                                 F expression) {
@@ -159,7 +159,7 @@ void load_kernels(std::size_t count, const inputs& in) {
     for (std::thread& member : team) member.join();
 }
 
-/// Where a statement's time goes: it takes the steps of the evaluator here, with a look at the clock between them.
+/// The time of each step of a statement: the steps of the evaluator are repeated here, with a clock between them.
 struct parts {
     double build, key, pool, launch, drop;
 };
@@ -236,7 +236,7 @@ struct measurement {
     std::function<parts()> split;
 };
 
-/// What a copy of an array costs at the least: a count up and down again, of memory that nobody else uses.
+/// The least time of copying an array: one increment and decrement of a count that nobody else uses.
 double reference_time() {
     const array<float> a = zeros<float>(elements);
     constexpr int times = 100000;
@@ -274,8 +274,8 @@ int run(int argc, char** argv) {
         part("the tree is dropped", of.drop);
         part("the rest", median(times.statement) - bare - of.build - of.key - of.pool - launch - of.drop);
     };
-    // What else the machine does slows everything down for seconds. So each is measured in turns, and that turn counts
-    // in which the bare launch took least.
+    // Other work of the machine slows everything down for seconds. So each measurement takes turns, and the turn with
+    // the fastest bare launch counts.
     const auto add_all = [&](const std::vector<measurement>& all, const std::string& suffix) {
         std::vector<pair_of_times> best(all.size());
         for (int turn = 0; turn < 3; ++turn)

@@ -1,7 +1,6 @@
-// Random numbers beside what the memory can take, a memset of the same bytes, and beside cuRAND's Philox called by
-// hand.
+// Random numbers, compared with a memset of the same bytes and with direct calls of cuRAND's Philox.
 //   random_numbers RESULTS.jsonl [SHRINK]
-// SHRINK divides the lengths by 2^SHRINK. On the host the memset stands alone beside.
+// SHRINK divides the lengths by 2^SHRINK. On the host only the memset is compared.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -83,7 +82,7 @@ public:
     }
 
 private:
-    /// Draws whose mean and variance are known, each stored.
+    /// Times stored draws from a distribution with known mean and variance.
     template <class T, class F, class G>
     void filled(const char* name, index_t n, F draw, G bare, double expected, double variance) {
         array<T> made = draw(), by_hand = empty<T>(n);
@@ -107,7 +106,8 @@ private:
             std::memset(to, 1, bytes);
     }
 
-    /// What falls into a circle, of pairs that are never stored; cuRAND stores its numbers, and nothing counts them.
+    /// Counts the pairs that fall into a circle. Ingot's are never stored; cuRAND stores its numbers, and they are not
+    /// counted.
     void quarter_of_circle() {
         const index_t pairs = index_t{1} << (30 - shrink_);
         double made = 0;
@@ -129,7 +129,7 @@ private:
         report("pi by 2^30 pairs", candidates, "cuRAND's uniforms alone", 0);
     }
 
-    /// The first candidate beside the second and the third, where there are these.
+    /// Reports the first candidate beside the second and the third, where they exist.
     void report(const char* name, const std::vector<bench::work>& candidates, const char* baseline, std::size_t bytes) {
         const counter_values before = counters();
         candidates[0](0);

@@ -1,4 +1,4 @@
-// Large arrays on a GPU: what share of the memory's rate, or of a hand-written kernel's, Ingot's kernels reach.
+// Large arrays on a GPU: the share of the memory's rate, or of a hand-written kernel's, that Ingot's kernels reach.
 // Every result is compared element by element on the host before it is timed.
 //   rates RESULTS.jsonl [LOG2_OF_ELEMENTS]
 #include <algorithm>

@@ -1,7 +1,6 @@
-// Two hundred statements of views, gathers and joins that nobody thought of, drawn (rearrangements/draw.hpp): each is
-// compared with the same by plain copies, timed, and compared with the roof for the bytes that it must move, counted
-// as the 32 bytes that memory moves at once. A lamp, not a gate: prints the share of each, and of the twenty worst what
-// they are and how they were planned.
+// Two hundred random statements of views, gathers and joins (rearrangements/draw.hpp). Each is compared with plain
+// copies, timed, and compared with the roof for the bytes that it must move, in sectors of 32 bytes. There are no
+// goals: the program prints the share of each statement, and the text and the plan of the twenty worst.
 //   rearrangements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N] [--check LEVEL]
 // The options are those of statements.cpp.
 #include <algorithm>
@@ -29,7 +28,7 @@ using bench::rearrangement;
 using bench::rearrangement_pools;
 using bench::rearrangement_trees;
 
-/// A statement, and what became of it.
+/// A statement and its measurements.
 struct drawn {
     std::uint64_t number = 0;
     rearrangement what;
@@ -53,7 +52,7 @@ void check(drawn& d, const rearrangement_pools& pools, bool compare = true) {
     });
 }
 
-/// How many fail.
+/// Checks one statement after the other; returns the number of failures.
 int check_one_by_one(std::vector<drawn>& all, const rearrangement_pools& pools, bool compare) {
     int failures = 0;
     for (drawn& d : all) {
@@ -98,7 +97,7 @@ void report_all(bench::report& out, std::vector<drawn> all, const rearrangement_
     constexpr std::size_t worst = 20;
     std::erase_if(all, [](const drawn& d) { return !d.failure.empty(); });
     std::vector<double> shares, small;
-    // Where the roof itself is little more than a launch, the launch is what is measured.
+    // If the roof is little more than a launch, the time is mostly the launch's, so these are reported separately.
     for (const drawn& d : all) (d.by_bytes < 4 * smallest ? small : shares).push_back(d.share());
     std::ranges::sort(all, {}, [](const drawn& d) { return d.share(); });
     std::printf("\nshare, us, us by bytes, kernels:\n");
@@ -140,7 +139,7 @@ int run(int argc, char** argv) {
     }();
     bench::session s{out, roof};
     const bench::stopwatch watch(out);
-    // What is largest first; each holds some copies of its arrays.
+    // Largest first, because each holds several copies of its arrays.
     std::ranges::sort(all, std::greater{}, &drawn::written);
     bench::check_all(all, o.checking, 6, [&](drawn& d) { check(d, pools); });
     if (const auto left_out = std::erase_if(all, [](const drawn& d) { return !d.checked; }); left_out > 0)

@@ -1,6 +1,6 @@
-// Random reductions and row programs: a kind of shape, a size from 128 MiB to 1 GiB, an expression. Each is timed
-// beside a streaming kernel that moves as many bytes (the nearest mix of reads and writes), both over places of one
-// array of 1 GiB that rotate, so that nothing is found in a cache; some of its results are compared with double's.
+// Random reductions and row programs: a kind of shape, a size from 128 MiB to 1 GiB, an expression. Each is compared
+// with a streaming kernel that moves as many bytes (the nearest mix of reads and writes). Both use rotating positions
+// of one array of 1 GiB, so that nothing is in a cache; some of the results are compared with double's.
 #pragma once
 
 #include <algorithm>
@@ -129,7 +129,7 @@ public:
             std::ranges::min_element(mixes, {}, [=](const mix& m) { return std::abs(m.share() - share); });
         const mix& m = *nearest;
         const auto first = static_cast<std::size_t>(nearest - mixes.begin()) * shapes.size();
-        // Vectors of what is read, or of each of the arrays that are.
+        // Vectors that are read, for each of the arrays.
         const std::size_t arrays = m.is_fold() ? 1 : m.reads;
         const auto all = static_cast<double>(read + written) / 16 * m.share() / static_cast<double>(arrays);
         const auto n = std::min(static_cast<std::size_t>(all), floats_ / 4 / arrays), free = floats_ - 4 * n * arrays;
@@ -172,7 +172,7 @@ private:
     std::size_t floats_;
 };
 
-/// What draws are over: one array of floats, and its first half as doubles.
+/// The memory of draws: one array of floats, and its first half as doubles.
 class drawn_arrays {
 public:
     drawn_arrays(const ingot::array<float>& x, const std::vector<float>& x_host)
@@ -181,7 +181,7 @@ public:
           doubles_host_(x_host.begin(), x_host.begin() + x_host.size() / 2),
           doubles_(ingot::asarray(doubles_host_)) {}
 
-    /// Calls use(make, values) where make(i) is the draw's expression over place i of the array with those values.
+    /// Calls use(make, values), where make(i) is the draw's expression over position i of the array with those values.
     template <class Use>
     void over(const draw& d, Use use) const {
         if (d.doubles)
@@ -215,7 +215,7 @@ private:
     ingot::array<double> doubles_;
 };
 
-/// Draws over arrays of which every evaluation reads another place.
+/// Times draws; every evaluation reads another position of the array.
 class drawn_measurements {
 public:
     drawn_measurements(session& s, const ingot::array<float>& x, const std::vector<float>& x_host)
@@ -278,7 +278,7 @@ private:
                     .note = kernels.str()});
     }
 
-    /// A few of its results. A sum is off by a share of the sum of what has been added, whatever cancels.
+    /// Checks a few results. The bound of a sum is a share of the sum of absolute values, whatever cancels.
     template <class T>
     void check(const draw& d, const std::vector<T>& host, const ingot::array<T>& result) {
         using namespace ingot;
@@ -321,7 +321,7 @@ private:
     std::vector<double> shares_;
 };
 
-/// Calls f with each of the first draws of a seed whose text has `only` in it.
+/// Calls f with each of the first draws of a seed whose text contains `only`.
 template <class F>
 void for_draws(std::uint64_t seed, std::size_t count, const char* only, F f) {
     draws from(seed);
@@ -336,7 +336,7 @@ inline void measure_draws(session& s, const ingot::array<float>& x, const std::v
     all.summarise();
 }
 
-/// Launches the kernels of each draw once, for a profiler that counts what they do, and prints how many they were.
+/// Launches the kernels of each draw once, for a profiler, and prints their number.
 inline void launch_draws(const ingot::array<float>& x, const std::vector<float>& x_host, std::uint64_t seed,
                          std::size_t count) {
     const drawn_arrays all(x, x_host);

@@ -1,6 +1,6 @@
-// Reductions, row programs and scans of large arrays on a GPU: what share of the memory's rate, or of a hand-written
-// kernel's, Ingot's kernels reach, in how many kernels, and how far the results are from double's.
-//   reductions RESULTS.jsonl [PART_OF_A_NAME]         the table; only measurements whose name has this in it
+// Reductions, row programs and scans of large arrays on a GPU: the share of the memory's rate, or of a hand-written
+// kernel's, that Ingot's kernels reach, their number, and the results' errors against double.
+//   reductions RESULTS.jsonl [PART_OF_A_NAME]         the table; only measurements whose name contains this
 //   reductions RESULTS.jsonl --draws SEED COUNT [PART_OF_A_NAME]
 //                                                     random shapes, axes and reductions (reduction_draws.hpp)
 #include <algorithm>
@@ -31,7 +31,7 @@ using bench::uniform;
 constexpr std::uint64_t elements = std::uint64_t{1} << 28;
 constexpr double low = -4, high = 4;
 
-/// What a measurement is compared with: the roof for its bytes, or a hand-written kernel.
+/// The baseline of a measurement: the roof for its bytes, or a hand-written kernel.
 struct job {
     const char* name;
     std::uint64_t read, written;  // bytes that it must move
@@ -86,7 +86,7 @@ double require_number(const char* what, double got, double wanted, double bound)
     return bench::require(what, 1, bound, [&](std::size_t) { return std::abs(got - wanted) / std::abs(wanted); });
 }
 
-/// Every `step`-th row of a result, beside the row of x that it comes from, `exact(row, values)` giving what is right.
+/// Compares every `step`-th row of a result; `exact(row, values)` gives the right values from the row of x.
 template <class Exact>
 double compare_rows(const char* what, const array<float>& result, const std::vector<float>& x, std::size_t length,
                     double bound, Exact exact) {
@@ -328,7 +328,7 @@ private:
             [&](const array<float>& r) { return compare_rows("softmax", r, x_host_, length, 1e-7, exact_softmax); });
     }
 
-    /// What a later phase alone reads waits on the chip.
+    /// Operands that only a later phase reads wait on the chip.
     void measure_weighting() {
         measure_weighted_sums("sum(softmax(x) * y, -1), (2048, 131072)", 1 << 17);
         measure_weighted_sums("sum(softmax(x) * y, -1), (8192, 32768)", 1 << 15);
@@ -465,7 +465,7 @@ private:
                 });
             });
     }
-    /// Some elements of a square result, those of its first and last row among them.
+    /// Compares some elements of a square result, including its first and last row.
     template <class Exact>
     static double compare_every(const array<float>& result, std::size_t side, Exact exact) {
         const std::vector<float> got = result.to_host();

@@ -1,5 +1,5 @@
-// What the benchmarks write: one JSON object a line, as soon as it is measured, so that a run that is cut off keeps
-// what it has. Times are compared with a baseline of the same run; bench/report.py gathers the lines of all programs.
+// The benchmarks' output: one JSON object a line, written as soon as it is measured, so that an interrupted run keeps
+// its results. Times are compared with a baseline of the same run; bench/report.py gathers the lines of all programs.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,14 @@ inline double median(std::vector<double> values) {
     return *middle;
 }
 
-/// Median of a[i] / b[i]: of one round's pair, so that what slows a round down slows both.
+/// Median of a[i] / b[i], of pairs from one round, so that a slow round slows both.
 inline double paired_ratio(std::span<const double> a, std::span<const double> b) {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
     return median(std::move(ratios));
 }
 
-/// What a row promises. `share`: baseline / time is at least the goal. `excess`: time - baseline is at most the goal.
+/// The promise of a row. `share`: baseline / time is at least the goal. `excess`: time - baseline is at most the goal.
 /// `limit`: the time is at most the goal.
 enum class promise : std::uint8_t { none, share, excess, limit };
 
@@ -38,7 +38,7 @@ struct row {
     std::string name = {};
     std::string unit = {};  // of all times: "us", "ns", "ms", "s"
     double time = 0;
-    std::string baseline = {};  // what it is compared with; empty for nothing
+    std::string baseline = {};  // the baseline's name; empty for none
     double baseline_time = 0;
     promise kind = promise::none;
     double reached = 0;  // the share or the excess; 0: from the two times

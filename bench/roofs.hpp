@@ -25,7 +25,7 @@ inline std::size_t blocks_for(std::size_t n, unsigned threads, int vectors) {
     return (n + each - 1) / each;
 }
 
-/// The launch shapes that are tried of every hand-written streaming kernel; the best stands for it.
+/// The launch shapes that are tried for every hand-written streaming kernel; the best one counts.
 struct launch_shape {
     unsigned threads;
     int vectors;  // of 16 bytes, a thread
@@ -38,7 +38,7 @@ inline constexpr std::array<launch_shape, 5> launch_shapes{{{256, 1}, {256, 2}, 
 
 class roofs {
 public:
-    /// Streams x and y, whose values are never 0 throughout, into a third array.
+    /// Streams x and y into a third array. Their values must not all be 0.
     roofs(report& out, const ingot::array<float>& x, const ingot::array<float>& y) {
         if (x.device().is_cuda())
             measure_kernels(out, x, y);

@@ -1,5 +1,5 @@
-// A run of measurements beside each other: where their rows go, the roofs that they are compared with, and a promise
-// that one that fails does not keep the others from running.
+// A run of measurements: the report for their rows, the roofs for comparison, and the promise that a measurement that
+// fails does not stop the others.
 #pragma once
 
 #include <cmath>

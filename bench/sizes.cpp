@@ -19,7 +19,7 @@ namespace {
 using namespace ingot;
 using bench::median;
 
-/// One set of buffers for each way of computing.
+/// Separate buffers for each method of computing.
 struct buffers {
     array<float> x, y, fused, op_by_op, by_hand;
 };

@@ -43,7 +43,7 @@ void require_same_elements(const std::vector<T>& given, const std::vector<T>& so
     if (sum != 0 || squares != 0) throw std::runtime_error("other elements than were given");
 }
 
-/// CUB's kernels as CUB launches them, of float32 keys, for what they take beside Ingot's launches of their agents.
+/// CUB's kernels as CUB launches them, for float32 keys: the comparison for Ingot's launches of their agents.
 class cub_sort {
 public:
     cub_sort(std::size_t n, bool pairs)
@@ -60,7 +60,7 @@ public:
             for (buffer_ref& values : values_) values = allocate_buffer(4 * n);
     }
 
-    /// With values 0, 1, ... of which nobody looks at the order.
+    /// With values 0, 1, ...; their order is not checked.
     void operator()(const float* from) const {
         constexpr std::size_t bins_of_pass = 256 * sizeof(unsigned);
         const std::size_t counters = portions() * 4 * sizeof(int);
@@ -139,7 +139,7 @@ public:
 private:
     std::size_t shrunk(std::size_t n) const { return std::max<std::size_t>(n >> shrink_, 1); }
 
-    /// The time of `statement`, whose result `check` has looked at, beside CUB's own kernels where there are such.
+    /// Times `statement`, whose result `check` has verified, beside CUB's own kernels where there are any.
     template <class Statement, class Check>
     void measure(const std::string& name, Statement statement, Check check, const bench::work& cub = {}) try {
         check(statement());

@@ -1,11 +1,11 @@
-// Two hundred statements that nobody thought of, drawn (statements/draw.hpp): each is checked against double, timed,
-// and compared with the roof for the bytes of its inputs and outputs and with the count of its operations. A lamp, not
-// a gate: prints the share of each, and of the twenty worst what they are and how they were planned.
+// Two hundred random statements (statements/draw.hpp). Each is checked against double, timed, and compared with the
+// roof for the bytes of its inputs and outputs and with the count of its operations. There are no goals: the program
+// prints the share of each statement, and the text and the plan of the twenty worst.
 //   statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N] [--check LEVEL]
-// --only K does number K alone and prints its plan; --shrink N divides the sizes by 2^N, on the host 10 if not given;
-// --check times nothing and evaluates one statement after the other, each named before it runs, for sanitizers; with
-// level 1 results are compared with double's, with 0 they are not.
-// What is not checked within so many seconds (90) is left out and counted.
+// --only K runs number K alone and prints its plan; --shrink N divides the sizes by 2^N, by default by 2^10 on the
+// host; --check times nothing and evaluates one statement after the other, each named before it runs, for sanitizers;
+// at level 1 results are compared with double's, at level 0 they are not. Statements that are not checked within
+// --seconds (90) are left out and counted.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -32,13 +32,13 @@ using namespace ingot;
 using bench::statement;
 using bench::statement_trees;
 
-/// A statement, and what became of it.
+/// A statement and its measurements.
 struct drawn {
     std::uint64_t number = 0;
     statement what;
     bool checked = false;
     std::string failure = {};
-    double closest = 0, blunt = 0;  // of the verdicts on its results, the greatest
+    double closest = 0, blunt = 0;  // the largest ones of its results' verdicts
     std::uint64_t kernels = 0;
     double time = 0, by_bytes = 0, by_operations = 0;
     double by_bytes_again = 0;  // where arrays are read again after folds that no chip holds
@@ -64,7 +64,7 @@ void check(drawn& d, const bench::statement_pools& pools, bool compare = true) {
     });
 }
 
-/// How many fail.
+/// Checks one statement after the other; returns the number of failures.
 int check_one_by_one(std::vector<drawn>& all, const bench::statement_pools& pools, bool compare) {
     int failures = 0;
     for (drawn& d : all) {
@@ -131,7 +131,7 @@ void report_all(bench::report& out, std::vector<drawn> all, const bench::stateme
     std::array<int, 6> kernels{};
     int blunt = 0;
     for (const drawn& d : all) {
-        // Where the roof itself is little more than a launch, the launch is what is measured.
+        // If the roof is little more than a launch, the time is mostly the launch's, so these are reported separately.
         (std::max(d.by_bytes, d.by_operations) < 4 * smallest ? small
          : d.bytes_bound()                                    ? by_bytes
                                                               : by_operations)
@@ -177,7 +177,7 @@ int run(int argc, char** argv) {
     const bench::roofs roof(out, floats, floats);
     bench::session s{out, roof};
     const bench::stopwatch watch(out);
-    // What takes longest first.
+    // Longest first.
     std::ranges::sort(all, std::greater{}, [](const drawn& d) { return d.what.operations(); });
     bench::check_all(all, o.checking, 12, [&](drawn& d) { check(d, pools); });
     if (const auto left_out = std::erase_if(all, [](const drawn& d) { return !d.checked; }); left_out > 0)

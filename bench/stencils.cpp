@@ -1,7 +1,7 @@
-// Stencils on a GPU: microseconds, each the least of so many calls between two events, beside a copy of as many bytes
-// by the driver and by Ingot, with the layout of threads that the plan has.
+// Stencils on a GPU: microseconds, each the least of many calls between two events, compared with copies of as many
+// bytes by the driver and by Ingot, with the thread layout of the plan.
 //   stencils RESULTS.jsonl [SHRINK [PART_OF_A_NAME]]
-// SHRINK halves the extents so often.
+// SHRINK is how often the extents are halved.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -96,7 +96,7 @@ public:
 private:
     index_t shrunk(index_t n) const { return std::max<index_t>(n >> shrink_, 8); }
 
-    /// `copy`: what a copy of as many bytes takes; 0 for nothing beside.
+    /// `copy` is the time of a copy of as many bytes; 0 for no comparison.
     void add(const std::string& name, double time, double bytes, double copy, const std::string& note) const {
         out_.add({.section = "stencils",
                   .name = name,
@@ -171,7 +171,7 @@ private:
         });
     }
 
-    /// So many steps by iterate beside as many statements.
+    /// Times that many steps by iterate beside as many statements.
     template <class T, class Step, class... Where>
     void steps(const std::string& name, const shape_like& shape, Step step, Where... where) {
         guarded(name, [&] {

@@ -1,8 +1,8 @@
-// Statements that users write, whole: maps, folds inside folds, rows after scans, random leaves. Each is timed beside
-// the roof for its bytes, a hand-written kernel, or the time that it is known to need on an H100, and counted in
-// kernels; some of its results are compared with double's.
+// Users' whole statements: maps, folds inside folds, rows after scans, random leaves. Each is timed and compared with
+// the roof for its bytes, a hand-written kernel, or the time that it is known to need on an H100; its kernels are
+// counted, and some of its results are compared with double's.
 //   whole_statements RESULTS.jsonl [PART_OF_A_NAME [SHRINK]]
-// SHRINK divides the first extent of every shape by 2^SHRINK, to try the statements out where no goal holds.
+// SHRINK divides the first extent of every shape by 2^SHRINK, for trials without goals.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -198,7 +198,7 @@ private:
             {name, 4 * n * width, 8 * n, at_most(500)},
             [&] { return eval(argmin(sum(square(x(all, newaxis, all) - c), -1), 1)); },
             [&](const array<std::int64_t>& r) {
-                // Of two centres that are as near, either is right.
+                // If two centres are equally near, either one is right.
                 return compare_rows(r, 4096, 1e-5, [&](std::size_t row, std::span<const std::int64_t> got) {
                     const auto distance = [&](std::size_t k) {
                         double sum = 0;

@@ -1,5 +1,5 @@
-// Cases of a list: all on a GPU and where INGOT_TEST_ALL is set, else a third of them, others in each run. What is
-// listed are the classes of a GPU's schedules; each run compiles as many for it as it has time for.
+// Cases of a list: all of them on a GPU and where INGOT_TEST_ALL is set, else a random third in each run. The list
+// covers the classes of a GPU's schedules; each run compiles as many of them for CUDA as time allows.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -86,7 +86,7 @@ void keep(std::span<const std::uint32_t> words) {
     file << line.str() << std::endl;
 }
 
-/// By the words alone, so that a key is drawn or not whoever meets it first.
+/// The draw depends only on the words, not on the statement that first meets a key.
 bool is_drawn(std::span<const std::uint32_t> words) {
     static const bool all = std::getenv("INGOT_TEST_ALL") != nullptr;
     if (all) return true;
@@ -101,7 +101,7 @@ std::uint64_t counted(runtime::counter which) {
     return runtime::per_thread<runtime::counter_block>::own().values[static_cast<std::size_t>(which)].load();
 }
 
-/// Of this thread's computing, whatever else the machine does.
+/// CPU time of this thread, whatever else the machine does.
 long long thread_nanoseconds() {
     timespec now{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,14 +1,14 @@
-// What a test case says that cannot test for want of something, so that it is not counted as passed.
+// The report of a test case that lacks something it needs, so that it is not counted as passed.
 #pragma once
 
 #include <string_view>
 
 namespace ingot::test {
 
-/// Of the test case that runs: `if (!runtime::nvrtc_path()) return untested("NVRTC is not here");`. In the end main
-/// prints them, and tests/count.py counts them.
+/// Called by a test case: `if (!runtime::nvrtc_path()) return untested("NVRTC is not here");`. At the end main prints
+/// these, and tests/count.py counts them.
 void untested(std::string_view why);
-/// Of a case that leaves something out: that is printed, and the case counted as what it is otherwise.
+/// Called by a case that leaves something out: this is printed, and the case otherwise counted as usual.
 void untested_part(std::string_view why);
 
 }  // namespace ingot::test

@@ -25,7 +25,7 @@ public:
         return std::get<ingot::array<T>>(all_);
     }
     std::uint64_t size() const { return static_cast<std::uint64_t>(values<float>().size()); }
-    /// Where a leaf begins in a turn: elsewhere in each, so that no cache holds it.
+    /// Where a leaf begins in a turn: at another position each time, so that no cache holds it.
     std::uint64_t first_of(const rearrangement_node& leaf, std::uint64_t turn) const {
         const std::uint64_t room = size() - rearrangement::elements(leaf);
         const std::uint64_t step = (rearrangement::elements(leaf) + 255) / 256 * 256;
@@ -76,7 +76,7 @@ public:
             all.push_back(made(i, turn, [&](int from) -> const tree& { return all[static_cast<std::size_t>(from)]; }));
         return all.back();
     }
-    /// The same with every node in memory of its own.
+    /// The result with every node evaluated into its own memory.
     ingot::array<T> by_plain_copies(std::uint64_t turn) const {
         return copied(static_cast<int>(s_.nodes.size()) - 1, turn);
     }
@@ -225,8 +225,7 @@ auto with_type_of(const rearrangement& s, F f) {
     return f(double{});
 }
 
-/// Throws unless a result is bit for bit what plain copies give, and at some of its elements what they are by
-/// definition.
+/// Throws unless a result equals that of plain copies bit for bit, and at some elements the value by definition.
 template <class T>
 void require_right(const rearrangement& s, const rearrangement_trees<T>& trees, const ingot::array<T>& got,
                    std::uint64_t turn) {

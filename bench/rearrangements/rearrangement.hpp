@@ -43,11 +43,11 @@ struct rearrangement_node {
     std::vector<index_t> shape = {};
     std::vector<int> from = {};
     dtype type = dtype::f4;   // of a leaf, whose values are converted
-    std::uint64_t place = 0;  // of a leaf: from where on in its pool
+    std::uint64_t place = 0;  // for a leaf: its first element in the pool
     std::vector<axis_slice> slices = {};
     std::vector<int> order = {};
     std::size_t axis = 0;
-    index_t by = 0;  // of a roll
+    index_t by = 0;  // for a roll
     index_order indices = index_order::random;
     bool short_indices = false;  // int32
     mapping op = mapping::add;
@@ -93,7 +93,7 @@ inline int pool_value(std::uint64_t i) { return static_cast<int>(mixed(i + 7) >>
 
 namespace detail {
 
-/// Which elements of an axis are read: those at start + step * i, or those of a list.
+/// The elements of an axis that are read: start + step * i, or those of a list.
 struct read_along {
     index_t start = 0, step = 1, count = 0;
     std::vector<index_t> list = {};
@@ -107,7 +107,7 @@ struct read_along {
         to.count = count;
         return to;
     }
-    /// Those from `low` on and before `high`, counted from there.
+    /// The elements from `low` to before `high`, counted from `low`.
     read_along between(index_t low, index_t high) const {
         if (!is_list && step == 1) {
             const index_t first = std::max(start, low), last = std::min(start + count, high);
@@ -126,7 +126,7 @@ struct read_along {
     }
 };
 
-/// What a chip holds of what is read again and again.
+/// Bytes that a chip can hold of elements that are read repeatedly.
 inline constexpr std::uint64_t chip_bytes = std::uint64_t{1} << 25;
 inline constexpr std::uint64_t sector = 32;
 
@@ -295,7 +295,7 @@ private:
 
 }  // namespace detail
 
-/// Each leaf once for each place where it is written, and the indices.
+/// Counts each leaf once for each occurrence, and the indices.
 inline std::uint64_t rearrangement::bytes_read() const {
     std::vector<detail::read_along> all;
     for (const index_t e : result().shape) all.push_back({.count = e});

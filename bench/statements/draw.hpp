@@ -1,9 +1,8 @@
-// Draws whole statements: 2 to 30 operations, of which one to three are folds or scans, nested or side by side;
-// broadcasts, subtrees that are used again, random leaves, one result or two. A statement is a function of the seed and
-// its number.
+// Draws whole statements: 2 to 30 operations, one to three of them folds or scans, nested or side by side; broadcasts,
+// repeated subtrees, random leaves, one result or two. A statement is a function of the seed and its number.
 //
-// What is drawn can be checked: comparisons are of exact leaves alone, logarithms, roots and divisors keep away from 0,
-// exponents are small, what grows is scaled down, and integers never wrap.
+// Results can be checked: only exact leaves are compared, logarithms, roots and divisors keep away from 0, exponents
+// are small, growing values are scaled down, and integers never wrap.
 #pragma once
 
 #include <algorithm>
@@ -97,7 +96,7 @@ private:
     }
     bool floating() const { return s_.type != dtype::i4; }
 
-    /// A node that varies along no other axes; `operators` and `passes` are about what it has beneath.
+    /// A node that varies along no other axes; about `operators` operators and `passes` passes are beneath it.
     int grow(axis_set axes, int operators, int passes) {
         if (passes == 0 && chance(12))
             if (const int again = used_again(axes); again >= 0) return again;
@@ -108,7 +107,7 @@ private:
         if (chance(8) && axes != 0) return select(axes, operators, passes);
         const int left = below(operators), left_passes = below(passes + 1);
         const axis_set other = chance(35) ? subset_of(axes, passes > left_passes) : axes;
-        // What is broadcast is small, and seldom much work.
+        // Broadcast operands are small, and seldom expensive.
         const int right = other == axes ? operators - 1 - left : std::min(operators - 1 - left, 3);
         const int a = grow(axes, left, left_passes), b = grow(other, right, passes - left_passes);
         return chance(50) ? binary(a, b) : binary(b, a);
@@ -129,7 +128,7 @@ private:
         }
         const axis_set along = one_axis_of(axes);
         if (dice < 25) return scan(with_axes(grow(axes, operators, passes - 1), axes, along), along);
-        // A fold that meets its own operand: rows that are wanted again.
+        // A fold that meets its own operand: the rows are needed again.
         if (floating() && passes > 1 && dice < 45) return softmax(axes, along, operators - 3, passes - 2);
         const int a = with_axes(grow(axes, operators - 1, passes - 1), axes, along);
         const int folded = fold(a, along);
@@ -145,7 +144,7 @@ private:
         bound(share, 0, 1);
         return share;
     }
-    /// What varies along these axes, so that there is something to fold.
+    /// The node, made to vary along these axes, so that there is something to fold.
     int with_axes(int i, axis_set axes, axis_set along) {
         return (node(i).axes & along) == along ? i : binary(i, array_leaf(axes));
     }
@@ -255,7 +254,7 @@ private:
         if (!floating() || largest(i) <= grown) return i;
         return map_constant(op::multiply, i, std::exp2(2 - std::ceil(std::log2(largest(i)))));
     }
-    /// At least a quarter.
+    /// The node with values of at least 0.25.
     int positive(int i) {
         if (node(i).low >= 0.25) return i;
         return map_constant(op::add, node(i).low >= 0 ? i : map(op::absolute, i), one_of({0.25, 0.5, 1.0}));

@@ -1,8 +1,8 @@
-// What a statement is in double, and how far from that a result in its dtype may be: every operation carries its
-// operands' errors on by its derivative and adds its own rounding. Computed by plain loops over blocks of positions,
-// fold by fold and scan by scan, and by nothing of the library's but the table's operator costs and Philox.
+// A statement's value in double, and the bound of a result's error in its dtype: every operation passes on its
+// operands' errors by its derivative and adds its own rounding. Plain loops over blocks of positions compute it, fold
+// by fold and scan by scan; from the library it uses only the table's operator costs and Philox.
 //
-// Along axes that nothing folds or scans a few indices are picked; of these the results are computed.
+// Along axes without folds and scans, only results at a few chosen indices are computed.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct statement_values {
     }
 };
 
-/// Where an array begins at its turn; every turn takes the next place in the pool, so that nothing is found in a cache.
+/// Where an array begins in a turn; every turn uses the next position in the pool, so that nothing is in a cache.
 inline std::uint64_t offset_of(const statement& s, const statement_node& n, std::size_t pool, std::uint64_t turn) {
     const std::uint64_t steps = (s.elements(n) + 127) / 64, places = (pool - 64) / 64 - steps + 1;
     return n.place % 64 + 64 * ((n.place / 64 + turn * steps) % places);
@@ -72,7 +72,7 @@ private:
         std::vector<double> value;
         std::vector<float> error;
     };
-    /// What a fold or scan has come to at one element of its result.
+    /// The state of a fold or scan at one element of its result.
     struct partial {
         long double first = 0, second = 0;
         double size = 0, carried = 0, weighted = 0, shift = 0, extreme = 0;
@@ -160,7 +160,7 @@ private:
         }
         stored_[target] = std::move(to);
     }
-    /// In their order, without what is computed already.
+    /// The nodes beneath one, in order, without those that are computed already.
     std::vector<std::size_t> nodes_beneath(std::size_t root) const {
         std::vector<bool> wanted(root + 1, false);
         wanted[root] = true;
@@ -175,7 +175,7 @@ private:
         std::ranges::reverse(order);
         return order;
     }
-    /// Of a position of the block, among the elements that are computed of these axes.
+    /// The index of a block's position among the computed elements over these axes.
     std::size_t position(axis_set axes, std::size_t p) const {
         std::size_t at = 0;
         for (int j = 0; j < s_.rank(); ++j)
@@ -235,8 +235,8 @@ private:
                 return static_cast<double>(s.first);
         }
     }
-    /// Sums are off by some units in the last place of what their terms' sizes add up to, however many they are; a scan
-    /// adds more of them one after the other.
+    /// The error of a sum is some units in the last place of the sum of its terms' sizes, however many there are; a
+    /// scan adds more of them one after the other.
     double error_of(const statement_node& t, const partial& s) const {
         const double n = static_cast<double>(s.count), eps = epsilon();
         const double last_places = t.what == action::scan ? 128 : 32;

@@ -1,4 +1,4 @@
-// Whether a result of a statement is what it is in double.
+// Compares a statement's result with its value in double.
 #pragma once
 
 #include <algorithm>

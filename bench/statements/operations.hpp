@@ -15,7 +15,8 @@ inline bool rounds_nothing(op row) {
 struct bounded {
     double value, error;
 };
-/// Calls f with what the operation makes of two operands and their errors, for a loop of its own.
+/// Calls f with a function that computes the operation's value and error from two operands and their errors, for a
+/// loop.
 template <class F>
 void with_operation(op row, F f) {
     switch (row) {

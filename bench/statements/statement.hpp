@@ -1,6 +1,6 @@
-// A statement as data: nodes, operands before what uses them, over a space of one to three axes. A node varies along
-// some of them and has extent 1 along the others; folds keep the axis that they go along with extent 1. Every node
-// knows between which numbers its values lie, so that functions are drawn where they are well conditioned.
+// A statement as data: nodes, operands before their users, over a space of one to three axes. A node varies along some
+// of them and has extent 1 along the others; folds keep their axis with extent 1. Every node has bounds of its values,
+// so that functions are drawn where they are well conditioned.
 #pragma once
 
 #include <algorithm>
@@ -43,19 +43,19 @@ struct statement_node {
     double constant = 0;
     folding fold = folding::sum;
     axis_set along = 0;       // of a fold; one axis of a scan
-    std::uint64_t place = 0;  // of an array: where it begins in its pool; of a random leaf: the call's number
+    std::uint64_t place = 0;  // of an array: its first element in the pool; of a random leaf: the call's number
     bool reversed = false;    // an array whose axes lie in memory the other way round
     double low = 0, high = 0;
     bool exact = false;  // whatever computes it, it has the same bits
 
     bool is_leaf() const { return what <= action::normal; }
     bool is_array() const { return what <= action::converted; }
-    /// What a pass over its operands ends with.
+    /// Whether a pass over its operands ends with it.
     bool is_pass() const { return what == action::fold || what == action::scan; }
 };
 
 struct statement {
-    std::uint64_t seed = 0;  // of its random leaves
+    std::uint64_t seed = 0;  // of the random leaves
     dtype type = dtype::f4;
     std::vector<index_t> extents = {};
     std::vector<statement_node> nodes = {};
@@ -75,16 +75,16 @@ struct statement {
         return nodes[static_cast<std::size_t>(n.from[i])];
     }
 
-    /// Each array once.
+    /// Counts each array once.
     std::uint64_t bytes_read() const {
         std::uint64_t sum = 0;
         for (const statement_node& n : nodes)
             if (n.is_array()) sum += elements(n) * (n.what == action::converted ? 4 : item());
         return sum;
     }
-    /// The same where an array is read again for what comes after a fold over more than a chip holds: x / norm(x).
+    /// Counts an array again where it is read again after a fold over more than a chip holds: x / norm(x).
     std::uint64_t bytes_read_again() const {
-        // How many such folds lie beneath a node, and after how many of them it is wanted, as bits.
+        // For each node the number of such folds beneath it, and after how many of them it is needed, as bits.
         std::vector<int> folds(nodes.size(), 0);
         std::vector<unsigned> wanted(nodes.size(), 0);
         for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -106,7 +106,7 @@ struct statement {
         }
         return sum;
     }
-    /// Of float32 a row of 2 MiB along memory; across it a row brings its neighbours of 32 bytes.
+    /// A row of 2 MiB of float32 along memory. Across memory a row also loads its neighbours in the same 32 bytes.
     bool folds_more_than_a_chip(const statement_node& n) const {
         if (n.what != action::fold) return false;
         std::uint64_t row = item(), neighbours = 1;
@@ -183,7 +183,7 @@ public:
                 if (i >= 0) ++uses_[static_cast<std::size_t>(i)];
         for (const int i : s.results) ++uses_[static_cast<std::size_t>(i)];
     }
-    /// What is used several times has a name.
+    /// The text with names for nodes that are used several times.
     std::string whole() {
         std::string results;
         for (const int i : s_.results) results += (results.empty() ? "" : ", ") + of(i);

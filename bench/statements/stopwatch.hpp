@@ -1,6 +1,6 @@
-// The device's time for work that takes the processor longer to give than the device to do: all of it is given while a
-// kernel keeps the device waiting, and timed by events around it. And what the device can do at all: instructions a
-// microsecond, and what the smallest kernel takes.
+// Measures device time for work that the CPU submits more slowly than the device runs it: a kernel keeps the device
+// waiting until all work is submitted, and events around the work time it. Also measures the device's limits:
+// instructions a microsecond, and the time of the smallest kernel.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ public:
 
     /// Microseconds of the smallest kernel; 0 on the host.
     double smallest_kernel() const { return smallest_kernel_; }
-    /// Microseconds that so many operations take at least.
+    /// The least time in microseconds for that many operations.
     double time_of(std::uint64_t operations) const {
         return operations_ == 0 ? 0 : static_cast<double>(operations) / operations_;
     }

@@ -1,5 +1,5 @@
-// A GPU as a device, through the driver. Its primary context is retained for ever; every call makes it current first,
-// since the thread may be one of the user's own that works with other contexts.
+// A GPU as a device, through the driver. Its primary context is retained for ever. Every call makes it current first,
+// because the thread may be a user's that works with other contexts.
 #include <ingot/core/error.hpp>
 
 #include "runtime/device/backend.hpp"
@@ -32,11 +32,11 @@ bool is_done(CUresult status, const char* doing) {
     return true;
 }
 
-/// The primary contexts that Ingot works in, by the GPU's number.
+/// The primary contexts in which Ingot works, by number of the GPU.
 constinit std::array<std::atomic<CUcontext>, 64> primary_contexts{};
 
-/// Whether one GPU has what is there: page-locked and managed memory names the GPU under which it was made, and all
-/// reach it.
+/// Whether memory belongs to one GPU. Page-locked and managed memory names the GPU under which it was made, but all
+/// GPUs reach it.
 bool is_one_gpus(const driver_api& api, const void* data) {
     std::uint64_t type = 0, is_managed = 0;  // room for any attribute
     if (api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, cu(data)) != CUDA_SUCCESS) return false;
@@ -45,8 +45,8 @@ bool is_one_gpus(const driver_api& api, const void* data) {
             is_managed == 0);
 }
 
-/// Whether so many bytes are memory of that GPU, all of one allocation: what most are, told by one call and without a
-/// context. Of other memory it says no, and the questions are asked one by one.
+/// Whether these bytes are memory of that GPU within one allocation, the common case, tested by one call without a
+/// context. For other memory the result is false, and the attributes are queried one by one.
 bool is_within_allocation(const driver_api& api, CUdevice gpu, const void* data, std::size_t bytes) {
     std::uint64_t type = 0, length = 0;  // room for any attribute
     CUdevice owner = -1;
@@ -59,7 +59,7 @@ bool is_within_allocation(const driver_api& api, CUdevice gpu, const void* data,
            bytes <= length - (cu(data) - base);
 }
 
-/// The GPU that memory is of, or is page-locked or managed for; nothing where the driver knows none.
+/// The GPU to which memory belongs, or for which it is page-locked or managed; empty where the driver knows none.
 std::optional<int> known_gpu_of(const driver_api& api, const void* data) {
     int ordinal = -1;
     const CUresult status = api.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, cu(data));
@@ -120,7 +120,7 @@ public:
 
     native_stream create_stream() override {
         bind();
-        // A blocking one: it keeps order with the legacy default stream, which the user's own CUDA code may use.
+        // A blocking stream: it is in order with the legacy default stream, which the user's own CUDA code may use.
         CUstream s = nullptr;
         check(api_.cuStreamCreate(&s, CU_STREAM_DEFAULT), "making a stream");
         return native_stream{reinterpret_cast<std::uintptr_t>(s)};
@@ -148,12 +148,12 @@ public:
         if (is_within_allocation(api_, device_, data, bytes)) return;
         bind();
         const std::optional<int> owner = known_gpu_of(api_, data);
-        if (!owner && reaches_pageable_) return;  // it reads and writes what the host does
+        if (!owner && reaches_pageable_) return;  // the GPU can access pageable host memory
         if (!owner) throw_no_gpus();
         if (*owner != device_ && is_one_gpus(api_, data))
             throw device_error("[memory] the memory given for cuda:" + std::to_string(device_) +
                                " is cuda:" + std::to_string(*owner) + "'s");
-        // Memory that is mapped piece by piece has a range for each, one behind the other.
+        // Memory that is mapped in pieces has a range for each piece, one behind the other.
         constexpr int most_ranges = 256;
         std::size_t known = 0;
         for (int i = 0; i < most_ranges && known < bytes; ++i) {
@@ -161,7 +161,7 @@ public:
             std::size_t length = 0;
             const CUdeviceptr at = cu(data) + known;
             if (api_.cuMemGetAddressRange(&base, &length, at) != CUDA_SUCCESS) {
-                if (known == 0) return;  // the driver knows whose it is and not how far it reaches
+                if (known == 0) return;  // the driver knows the owner, but not the size
                 throw device_error("[memory] " + std::to_string(bytes) + " bytes of cuda:" + std::to_string(device_) +
                                    "'s memory were given, which ends after " + std::to_string(known));
             }
@@ -270,9 +270,9 @@ private:
     const driver_api& api_;
     CUdevice device_ = 0;
     CUcontext context_ = nullptr;
-    bool reaches_pageable_ = false;  // memory of the host's own, by its page tables
+    bool reaches_pageable_ = false;  // whether the GPU accesses the host's memory by its page tables
     std::mutex mutex_;
-    std::vector<native_event> events_;  // untimed ones, to be used again
+    std::vector<native_event> events_;  // untimed events for reuse
 };
 
 }  // namespace
@@ -319,7 +319,8 @@ std::unique_ptr<backend> make_cuda_backend(int index) {
 }  // namespace ingot::runtime
 
 int ingot::device::cuda_count() noexcept try {
-    // Asked of a driver once: neither it nor its GPUs change while the process runs, but for tests that bring another.
+    // The count is queried once for each driver: neither driver nor GPUs change while the process runs, except in
+    // tests.
     static constinit std::atomic<const runtime::driver_api*> asked{nullptr};
     static constinit std::atomic<int> answer{0};
     const runtime::driver_api* const api = runtime::driver();

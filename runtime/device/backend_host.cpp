@@ -1,4 +1,4 @@
-// The host as a device: its streams run everything at once, on the calling thread and the shared workers.
+// The host as a device: its streams run work at once, on the calling thread and the shared workers.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,8 +17,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Blocks from here on are mapped, and in huge pages where the system has them: the first touch of fresh memory is most
-/// of the time of a large evaluation, and a huge page takes 1 fault for 512.
+/// Blocks of this size and more are mapped, in huge pages where the system has them. The first touch of fresh memory
+/// takes most of the time of a large evaluation, and a huge page takes 1 fault in place of 512.
 constexpr std::size_t mapped_from = std::size_t{2} << 20;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 

@@ -1,4 +1,4 @@
-// Where buffers come from and go to.
+// Allocation and release of buffers.
 #include <ingot/core/buffer.hpp>
 
 #include <ingot/core/memory.hpp>
@@ -57,7 +57,7 @@ with_allocator::with_allocator(device_id device, const allocator& source)
 with_allocator::~with_allocator() {
     try {
         set_allocator(device_, before_);
-    } catch (...) {  // the driver is gone, and what was free stays where it is
+    } catch (...) {  // the driver is gone; the free memory stays
     }
 }
 

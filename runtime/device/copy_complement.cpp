@@ -1,5 +1,5 @@
-// See copy_complement.hpp. Axis by axis, outermost first: what lies before the box and what lies behind it, within the
-// box on the axes that came before and whole on those that follow.
+// See copy_complement.hpp. The pieces are cut axis by axis, outermost first: the part before the box and the part
+// behind it, within the box on earlier axes and whole on later ones.
 #include "runtime/device/copy_complement.hpp"
 
 #include <cstdlib>
@@ -16,14 +16,14 @@ using detail::layout;
 
 namespace {
 
-/// Some 3 us of launch move as much.
+/// Copying this many bytes takes as long as a launch, some 3 us.
 constexpr std::size_t worth_a_launch = std::size_t{8} << 20;
 
 struct range {
     index_t begin, end;
 };
 
-/// The ranges of the whole's axes that the view's elements are; none where it is no box of neighbours.
+/// The ranges that the view covers on the axes of the whole; empty where the view is not a box of adjacent elements.
 std::vector<range> box_of(const layout& whole, const layout& part) {
     index_t first = part.offset - whole.offset;
     for (int a = 0; a < part.rank(); ++a)
@@ -46,7 +46,7 @@ std::vector<range> box_of(const layout& whole, const layout& part) {
     return box;
 }
 
-/// Copies a box of elements to where they are in the other buffer.
+/// Copies a box of elements to the same position in the other buffer.
 void copy_box(dtype type, const buffer& from, buffer_ref& to, const layout& whole, const std::vector<range>& box) {
     layout where = whole;
     for (std::size_t j = 0; j < box.size(); ++j) {

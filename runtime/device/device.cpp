@@ -1,4 +1,4 @@
-// The table of devices, their names, and which one a thread begins with.
+// The table of devices, their names, and the device with which a thread begins.
 #include "runtime/device/device.hpp"
 
 #include <array>
@@ -101,7 +101,7 @@ void choose_current() {
 
 }  // namespace runtime
 
-// ---- What a user sees.
+// ---- The public functions.
 
 device device::parse(std::string_view text) {
     const std::size_t colon = text.find(':');

@@ -1,5 +1,5 @@
-// The table of devices: each has a backend, a pool and a default stream, made when it is first asked for and kept for
-// the life of the process, so that arrays may outlive main.
+// The table of devices. Each has a backend, a pool and a default stream, made on first use and kept for the life of the
+// process, so that arrays may outlive main.
 #pragma once
 
 #include <memory>
@@ -17,16 +17,16 @@ struct device_state {
     stream_state* default_stream = nullptr;
 };
 
-/// The device a thread begins with: what INGOT_DEVICE says, else the first GPU, else the host.
+/// The device with which a thread begins: INGOT_DEVICE, else the first GPU, else the host.
 device_id default_device();
 
 /// Throws device_error when there is no such device.
 device_state& state_of(device_id);
 
-/// The pool of page-locked host memory, of the first GPU's driver; of plain memory where there is none.
+/// The pool of page-locked host memory from the first GPU's driver; plain memory where there is none.
 pool& pinned_pool();
 
-/// Adds a device, or puts another in its place; what the one before gave out stays valid. For tests.
+/// Adds a device or replaces one; memory and streams of the replaced one stay valid. For tests.
 device_state& install_device(device_id, std::unique_ptr<backend>, const pool_options& = {});
 
 }  // namespace ingot::runtime

@@ -22,7 +22,7 @@ std::uint32_t attribute(CUdevice_attribute which, device_id device) {
     return static_cast<std::uint32_t>(value);
 }
 
-/// A value that is never 0, found once; a race finds it twice, the same.
+/// Computes a value that is never 0 once. Racing threads compute it twice, with equal results.
 template <class F>
 std::uint32_t remembered(std::atomic<std::uint32_t> (&table)[max_devices], device_id device, F&& find) {
     std::atomic<std::uint32_t>& entry = table[static_cast<std::size_t>(device.index())];

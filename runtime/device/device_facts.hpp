@@ -1,5 +1,5 @@
-// What codegen and formulas ask of a device: its architecture and how many processors it has. Read once for each
-// device.
+// Properties of a device that codegen and formulas need: its architecture and number of processors. They are read once
+// for each device.
 #pragma once
 
 #include <cstdint>

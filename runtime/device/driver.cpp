@@ -12,7 +12,7 @@ namespace ingot::runtime {
 
 namespace {
 
-/// Null where the driver has none.
+/// Sets the entry to null where the driver has none.
 template <typename Function>
 void find(PFN_cuGetProcAddress_v12000 address_of, const char* name, int version, Function& function) {
     void* found = nullptr;
@@ -30,7 +30,7 @@ void resolve(PFN_cuGetProcAddress_v12000 address_of, const char* name, int versi
 
 const driver_api* open_driver() {
     dynamic_library library("libcuda.so.1");
-    // The entry that arrived with 12.0, the oldest driver that is served.
+    // This entry came with 12.0, the oldest supported driver.
     auto* const address_of = reinterpret_cast<PFN_cuGetProcAddress_v12000>(library.find("cuGetProcAddress_v2"));
     if (address_of == nullptr) throw library_error("the driver is older than 12.0");
 
@@ -94,7 +94,7 @@ const driver_api& need_driver(const char* doing) {
 }
 
 void throw_driver_error(CUresult status, const char* doing) {
-    if (status == CUDA_ERROR_DEINITIALIZED)  // it then has no names for errors either
+    if (status == CUDA_ERROR_DEINITIALIZED)  // it has no names for errors by then
         throw device_error("[" + std::string(doing) +
                            "] the CUDA driver has shut down, as it does at a program's end: what static objects still "
                            "evaluate in their destructors has to be on the host by then");

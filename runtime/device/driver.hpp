@@ -1,7 +1,7 @@
-// The CUDA driver as a typed table, opened on first use. Nothing here needs a driver to build, link or start; without
-// CUDA's headers (INGOT_HAS_CUDA_HEADERS undefined) there is no table and has_driver() is false.
-// cuda.h renames some functions by macro (cuMemAlloc to cuMemAlloc_v2), and the members with them: call
-// driver()->cuMemAlloc(...), the plain name, in files that include this one.
+// The CUDA driver as a typed table, opened on first use. Building, linking and starting need no driver; without CUDA's
+// headers (INGOT_HAS_CUDA_HEADERS undefined) there is no table and has_driver() is false. cuda.h renames some functions
+// by macro (cuMemAlloc to cuMemAlloc_v2), and the members with them: call driver()->cuMemAlloc(...), the plain name, in
+// files that include this one.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@
 
 namespace ingot::runtime {
 
-/// Is there a driver of 12.0 or newer with at least one GPU?
+/// Whether there is a driver of 12.0 or newer with at least one GPU.
 bool has_driver();
 
-/// Why not: "libcuda.so.1: cannot open shared object file", "cuInit: CUDA_ERROR_NO_DEVICE", ...
+/// Why there is none: "libcuda.so.1: cannot open shared object file", "cuInit: CUDA_ERROR_NO_DEVICE", ...
 const std::string& why_no_driver();
 
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -26,13 +26,13 @@ struct driver_api {
 #include "runtime/device/driver_entries.inc"
 };
 
-/// The initialised driver, or nullptr where has_driver() is false. Found once; the table lives for ever.
+/// The initialised driver, or nullptr where has_driver() is false. It is opened once; the table lives for ever.
 const driver_api* driver();
 
-/// The same where somebody has asked for it by now; it opens nothing.
+/// The driver if it has been opened, else nullptr; this function opens nothing.
 const driver_api* opened_driver() noexcept;
 
-/// The driver, or a device_error that says what was being done and why there is none.
+/// The driver; throws device_error, which says what was being done and why there is none.
 const driver_api& need_driver(const char* doing);
 
 /// Throws the error of a failed driver call; after the driver has shut down the message says so.
@@ -44,7 +44,7 @@ inline void check(CUresult status, const char* doing) {
         throw_driver_error(status, doing);
 }
 
-/// Stands a table of a test's own in the driver's place until its end; not while other threads compute.
+/// Replaces the driver by a test's own table until its end, not while other threads compute.
 class driver_replacement {
 public:
     explicit driver_replacement(const driver_api& table);

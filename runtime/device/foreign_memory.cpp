@@ -20,12 +20,12 @@ namespace {
 
 std::string in_brackets(const char* operation) { return "[" + std::string(operation) + "] "; }
 
-/// In bytes: of the parts, where an element has two.
+/// Alignment in bytes; a complex element is aligned as one of its parts.
 std::size_t alignment_of(dtype t) {
     return detail::size_of(detail::kind_of(t) == detail::kind::complex ? detail::part_of(t) : t);
 }
 
-/// Whether elements stand for several, as a broadcast axis has them: NumPy marks such arrays read-only.
+/// Whether an element occurs several times, as along a broadcast axis: NumPy marks such arrays read-only.
 bool is_repeated(const detail::layout& where) {
     if (where.size() == 0) return false;
     for (int j = 0; j < where.rank(); ++j)
@@ -78,10 +78,10 @@ buffer_ref buffer_over(const foreign_elements& e, detail::layout& where) {
     where = detail::contiguous_layout(e.shape);
     const bool is_empty = where.size() == 0;
     const auto each = static_cast<index_t>(detail::size_of(e.type));
-    index_t low = 0, high = 0;  // the elements reached, from the first one
+    index_t low = 0, high = 0;  // the range of elements, from the first one
     bool is_beyond = false;
     for (int j = 0; !is_empty && j < where.rank(); ++j) {
-        if (where.shape()[j] == 1) continue;  // where nothing moves the stride is of no account
+        if (where.shape()[j] == 1) continue;  // an axis of extent 1: its stride is ignored
         if (e.strides) where.strides()[j] = e.strides[j];
         index_t far = 0;
         is_beyond |= __builtin_mul_overflow(where.strides()[j], where.shape()[j] - 1, &far);

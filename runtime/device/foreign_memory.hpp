@@ -1,5 +1,5 @@
-// What every way in and out for memory of others has in common: whose it is, where it reaches, and its order with the
-// streams of both sides.
+// Common parts of importing and exporting foreign memory: its device, its extent, and its order with the streams of
+// both sides.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,22 @@
 
 namespace ingot::runtime {
 
-/// The stream of that device for what somebody else does or did: the one named, else the current one, else the default.
-/// Throws device_error where the one named is of another device.
+/// The stream of the device that orders foreign work: the named one, else the current one, else the default. Throws
+/// device_error where the named one belongs to another device.
 stream_state& stream_for_others(const char* operation, device_id, const stream* named);
 
-/// Makes the stream's later work wait for what the memory is used for; it is taken for a writer unless it `only_reads`.
+/// Makes the stream's later work wait for the memory's present uses. The stream counts as a writer unless it
+/// `only_reads`.
 void hand_over(buffer&, const stream_state&, bool only_reads);
 
-/// Gives the array a buffer of its own that others may write, as mutable_data() does: its later copies are deep. What
-/// can be refused is refused before: a call that throws leaves the array's memory where it was.
+/// Gives the array its own buffer that foreign code may write, as mutable_data() does; its later copies are deep. A
+/// call that throws leaves the array's memory unchanged.
 void open_to_writers(buffer_ref&);
 
-/// Somebody's elements as a buffer from the lowest byte that they reach, and where they lie in it. Strides are in
-/// elements, C order where null. An axis of stride 0 makes it read-only. Throws shape_error of a negative extent or
-/// more elements than can be counted, device_error of a pointer that is null, not aligned to an element, or no memory
-/// of the device.
+/// Foreign elements as a buffer that begins at the lowest byte they reach, and their layout in it. Strides are in
+/// elements; null means C order. An axis of stride 0 makes the buffer read-only. Throws (1) shape_error for a negative
+/// extent or more elements than can be counted; (2) device_error for a pointer that is null, not aligned to an element,
+/// or not to memory of the device.
 struct foreign_elements {
     const char* operation;
     dtype type;

@@ -1,6 +1,6 @@
-// The pool's front cache: a thread's own few free blocks of each size class, for the streams it works on. Taking and
-// putting a block needs no lock: only the owner puts, any thread may take, so an atomic exchange settles which one has
-// it, and the pool can count and collect what threads keep without stopping them.
+// The pool's front cache: a thread's own few free blocks of each size class, for the streams on which it works. Taking
+// and putting a block needs no lock. Only the owner puts and any thread may take: an atomic exchange decides which one
+// gets the block. So the pool can count and collect the blocks without stopping threads.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace ingot::runtime {
 
-/// Classes of 512, 1024, 1536 and 2048 bytes, then four to an octave up to 1 MiB.
+/// Classes of 512, 1024, 1536 and 2048 bytes, then four for each octave up to 1 MiB.
 inline constexpr std::size_t size_classes = 40;
 inline constexpr std::size_t largest_class = std::size_t{1} << 20;
 inline constexpr std::uint8_t no_class = 0xff;
@@ -30,7 +30,7 @@ constexpr std::size_t class_bytes(std::size_t size_class) noexcept {
 }
 static_assert(size_class_of(largest_class) == size_classes - 1 && class_bytes(size_classes - 1) == largest_class);
 
-/// Of one thread and one stream.
+/// The cache of one thread for one stream.
 class front_cache {
 public:
     static constexpr std::size_t depth = 8;
@@ -38,24 +38,24 @@ public:
     bool serves(stream_index s) const noexcept { return stream_.load(std::memory_order_relaxed) == s; }
     stream_index stream() const noexcept { return stream_.load(std::memory_order_relaxed); }
 
-    /// The owner's: a block of that class, or null.
+    /// For the owner: a block of that class, or null.
     buffer* take(std::size_t size_class) noexcept {
         std::uint8_t& top = top_[size_class];
         while (top > 0)
             if (buffer* b = slots_[size_class][--top].exchange(nullptr, std::memory_order_acquire)) return b;
         return nullptr;
     }
-    /// The owner's: false when the class is full.
+    /// For the owner: false when the class is full.
     bool put(buffer& b) noexcept {
         std::uint8_t& top = top_[b.size_class];
         if (top == depth) return false;
         slots_[b.size_class][top++].store(&b, std::memory_order_release);
         return true;
     }
-    /// The owner's, of an empty cache.
+    /// For the owner, on an empty cache.
     void serve(stream_index s) noexcept { stream_.store(s, std::memory_order_relaxed); }
 
-    /// Anybody's: f(block) for every block, which is then the caller's.
+    /// For any thread: calls f(block) for every block, which then belongs to the caller.
     template <class F>
     void collect(F&& f) noexcept {
         for (auto& slots : slots_)
@@ -63,7 +63,7 @@ public:
                 if (slot.load(std::memory_order_relaxed))
                     if (buffer* b = slot.exchange(nullptr, std::memory_order_acquire)) f(*b);
     }
-    /// Anybody's: f(size class) for every block kept at this moment.
+    /// For any thread: calls f(size class) for every block that is in the cache at this moment.
     template <class F>
     void count(F&& f) const {
         for (std::size_t c = 0; c < size_classes; ++c)
@@ -83,7 +83,7 @@ struct thread_cache {
     std::array<front_cache, ways> fronts;
 
     front_cache& front(stream_index s) noexcept { return fronts[s % ways]; }
-    /// Anybody's: gives all blocks to their pools.
+    /// For any thread: returns all blocks to their pools.
     void collect_blocks() noexcept;
     void leave() noexcept { collect_blocks(); }
 };

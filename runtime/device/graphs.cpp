@@ -30,7 +30,7 @@ namespace {
 
 constinit thread_local graph_capture* current_capture = nullptr;
 
-/// A stream and a pool for one graph at a time. Kept for ever, for memory of the pool may be in arrays.
+/// A stream and a pool for one graph at a time. It is never freed, because arrays may hold memory of the pool.
 struct capture_room {
     device_id device;
     std::unique_ptr<pool> memory;
@@ -59,7 +59,7 @@ capture_room& take_room(device_state& d) {
         }
     }
     auto* const room = new capture_room{d.id, nullptr, nullptr, {}};
-    // Guard bands are looked at when memory is released, which here is while nothing has been run.
+    // Guard bands are checked when memory is released; during a recording nothing has run by then.
     room->memory = std::make_unique<pool>(d.id, *d.backend, pool_options{.stays = true, .guard_bytes = 0});
     hold_over_fork(mutex_of::pools, room->memory->mutex());
     room->stream = &make_capture_stream(d, *room->memory);
@@ -135,7 +135,8 @@ std::vector<held_buffer> graph_capture::own_in_use() const {
 
 namespace {
 
-/// However a capture ends: what it made was written by nothing on its stream, which the next capture uses too.
+/// At the end of a capture, makes the default stream the writer of memory that the capture made: nothing on the
+/// capture's stream wrote it, and the next capture uses that stream too.
 struct leave_memory_behind {
     const graph_capture& capture;
     ~leave_memory_behind() try {
@@ -150,7 +151,7 @@ struct leave_memory_behind {
 
 struct graph_state {
     capture_room* room = nullptr;
-    std::string moved;  // what it does not see any more; under the mutex of the table of what graphs look at
+    std::string moved;  // why it can no longer be launched; under the mutex of watched_memory
     std::vector<touched_buffer> touched;
     std::vector<buffer_ref> constants;
     std::vector<const raw_program*> programs;
@@ -172,7 +173,7 @@ struct graph_state {
 
 namespace {
 
-/// Memory from before a capture, and the graphs that look at it.
+/// Memory from before a capture, and the graphs that use it.
 struct watched_memory {
     std::mutex mutex;
     std::unordered_multimap<const buffer*, graph_state*> graphs;
@@ -232,7 +233,7 @@ graph_state::~graph_state() {
 
 namespace {
 
-/// Puts a stream in the current one's place, on which all is recorded until its end.
+/// Makes the capture's stream current and records its work until the end.
 class recording {
 public:
     explicit recording(graph_capture& c) : capture_(c), before_(current()) {
@@ -250,7 +251,7 @@ public:
         current().records = true;
     }
     recording(const recording&) = delete;
-    /// Without an end that the body came to.
+    /// Runs also if the body threw.
     ~recording() {
         if (is_over_) return;
         leave();
@@ -308,7 +309,7 @@ void set_condition(const stream_state& s, CUfunction setter, CUgraphConditionalH
           "setting a loop's condition");
 }
 
-/// A node that repeats a graph, behind what is recorded.
+/// Adds a node that repeats a graph, behind the recorded work.
 CUgraph add_loop(const stream_state& s, CUgraphConditionalHandle& handle, CUfunction setter, const void* condition) {
     const driver_api& api = *driver();
     if (api.cuGraphConditionalHandleCreate == nullptr || api.cuGraphAddNode == nullptr ||
@@ -342,7 +343,7 @@ CUgraph add_loop(const stream_state& s, CUgraphConditionalHandle& handle, CUfunc
     return node.conditional.phGraph_out[0];
 }
 
-/// What is put on a stream meanwhile goes to the graph of a loop's body.
+/// Redirects the work of a stream to the graph of a loop's body.
 class recording_of_body {
 public:
     recording_of_body(stream_state& s, native_stream inner, CUgraph body) : stream_(s), outer_(s.native) {
@@ -382,7 +383,7 @@ native_stream stream_of_loop(unsigned depth) {
 
 #endif
 
-/// Calls the body and asks again, and looks whether the memory of arrays from before the loop is still theirs.
+/// Calls the body, evaluates the condition again, and checks that arrays from before the loop still have their memory.
 template <class Body>
 void turn(graph_capture& c, Body body) {
     const std::vector<held_buffer> before = c.own_in_use();
@@ -430,7 +431,8 @@ runtime::graph_state* record_graph(void (*body)(void*), void* argument) {
         room_of_thread = &room;
 #endif
         body(argument);
-        // What the body dropped nobody can change any more, nor see what is written there.
+        // Throws where the body dropped an array that it read or wrote: nothing can change its elements any more, or
+        // see them.
         for (const auto& [memory, touched] : capture.touched)
             if (!touched.memory.is_shared() && !capture.is_constant(*memory)) throw_moved("what is recorded");
         now.end(*made);

@@ -1,4 +1,4 @@
-// Where the host may read the elements of an array.
+// The address at which the host may read an array's elements.
 #include <ingot/core/host_range.hpp>
 
 #include "runtime/device/stream.hpp"
@@ -8,7 +8,7 @@ namespace ingot::detail {
 
 const void* place_on_host(const buffer_ref& memory, const layout& where, std::size_t bytes_each) {
     if (where.size() == 0) return nullptr;
-    // What others write without asking is no snapshot: memory of theirs, and what they were given handles on.
+    // Foreign code may write foreign memory and exported memory at any time, so that a pointer is no snapshot.
     if (!memory->device.is_host() || memory->unowned || memory->externally_visible ||
         memory->exports.load(std::memory_order_acquire) != 0)
         return nullptr;

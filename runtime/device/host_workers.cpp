@@ -1,8 +1,8 @@
 // See host_workers.hpp.
 //
-// Jobs stand on a board of fixed slots. A worker enters a slot (users + 1) before it looks whether a job is open
-// there, and the caller closes the job before it waits for the users to leave; with sequentially consistent operations
-// one of the two sees the other, so that no worker touches a job that is over.
+// Jobs are posted on a board of fixed slots. A worker enters a slot (users + 1) before it tests whether the job is
+// open, and the caller closes the job before it waits for users to leave. With sequentially consistent operations one
+// of the two sees the other, so that no worker touches a job that is over.
 #include "runtime/device/host_workers.hpp"
 
 #include <sched.h>
@@ -41,7 +41,7 @@ void pause_briefly() {
 struct alignas(64) job_slot {
     std::atomic<bool> taken{false};       // by a caller
     std::atomic<bool> open{false};        // workers may join
-    std::atomic<std::uint32_t> users{0};  // workers that are inside or looking
+    std::atomic<std::uint32_t> users{0};  // workers that are inside or test `open`
     std::atomic<std::size_t> next{0};     // first block not handed out
     std::atomic<bool> failed{false};
     std::exception_ptr failure;  // by the thread that set `failed`
@@ -62,7 +62,7 @@ board& the_board() {
     alignas(board) static unsigned char storage[sizeof(board)];
     static board& made = []() -> board& {
         board& b = *new (storage) board;
-        // The parent's threads and jobs are not in a child.
+        // A child process has none of the parent's threads and jobs.
         hold_over_fork(
             mutex_of::workers, [&b] { b.start_mutex.lock(); }, [&b] { b.start_mutex.unlock(); },
             [&b] { new (&b) board; });
@@ -71,7 +71,7 @@ board& the_board() {
     return made;
 }
 
-constinit thread_local bool inside = false;  // a job's body runs on this thread
+constinit thread_local bool inside = false;  // whether this thread runs a job's body
 
 void take_part(job_slot& p) {
     inside = true;
@@ -87,7 +87,7 @@ void take_part(job_slot& p) {
     inside = false;
 }
 
-/// Helps with every open job; false when there was none.
+/// Takes part in every open job; returns false when there was none.
 bool help(board& b) {
     bool helped = false;
     for (job_slot& p : b.slots) {
@@ -102,8 +102,8 @@ bool help(board& b) {
     return helped;
 }
 
-/// A worker that sleeps, where there are two processors, stays on the one it ran on. Linux looks for no idle processor
-/// among two that share a cache and would wake it on the caller's, where it waits until a tick moves it: some 2 ms.
+/// On two processors, a worker that sleeps stays on the one it ran on. Linux searches no idle processor among two that
+/// share a cache: it would wake the worker on the caller's processor, where it waits until a tick moves it, some 2 ms.
 class staying {
 public:
     staying() {
@@ -118,7 +118,7 @@ public:
     ~staying() {
         cpu_set_t now;
         const bool as_left = stays_ && sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &fixed_);
-        if (as_left) sched_setaffinity(0, sizeof free_, &free_);  // else somebody has moved it
+        if (as_left) sched_setaffinity(0, sizeof free_, &free_);  // else other code has changed it
     }
 
 private:
@@ -148,7 +148,7 @@ void start(board& b) {
     if (b.started.load(std::memory_order_relaxed)) return;
     try {
         for (std::size_t i = 1; i < worker_count(); ++i) std::thread([&b] { work(b); }).detach();
-    } catch (const std::system_error&) {  // no more threads to be had: fewer do the work, if slower
+    } catch (const std::system_error&) {  // no more threads: fewer do the work, more slowly
     }
     b.started.store(true, std::memory_order_release);
 }

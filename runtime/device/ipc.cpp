@@ -41,13 +41,13 @@ using detail::index_t;
 constexpr std::uint64_t mark_of_array = 0x0041'4350'4954'4721, mark_of_event = 0x0045'4350'4954'4721;
 constexpr std::size_t page_bytes = 4096;
 
-/// A process, and when it began, so that a later one of the same number is another. 0 is none.
+/// A process and its start time, which distinguishes it from a later one with the same number. 0 is none.
 struct process_name {
     std::uint64_t word = 0;
     friend bool operator==(const process_name&, const process_name&) = default;
 };
 
-/// None where there is no such process any more.
+/// 0 where the process has ended.
 process_name name_of(pid_t process) {
     std::FILE* const file = std::fopen(("/proc/" + std::to_string(process) + "/stat").c_str(), "re");
     if (file == nullptr) return {};
@@ -73,17 +73,17 @@ process_name own_name() {
     if (own.word == 0) throw device_error("[ipc] /proc/" + std::to_string(getpid()) + "/stat cannot be read");
     return own;
 }
-/// Only what /proc says: that a file cannot be opened now does not mean that its process is gone.
+/// Only /proc decides: a file that cannot be opened now does not mean that its process has ended.
 bool has_ended(process_name p) {
     errno = 0;
     if (name_of(p).word == p.word) return false;
     return errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != EACCES;
 }
 
-/// Who has opened an array.
+/// The processes that have opened an array.
 struct openers {
-    std::atomic<std::uint64_t> is_over;  // the memory is nobody's any more
-    std::uint64_t namespace_of_owner;    // in which the file's name names a process
+    std::atomic<std::uint64_t> is_over;  // the memory is released
+    std::uint64_t namespace_of_owner;    // the namespace of the process numbers in the file's name
     std::array<std::atomic<std::uint64_t>, 500> processes;
 };
 static_assert(sizeof(openers) <= page_bytes && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -92,7 +92,7 @@ std::string page_name(process_name of, std::uint64_t serial) {
     return "/dev/shm/ingot-" + std::to_string(of.word) + '-' + std::to_string(serial);
 }
 
-/// The page of a file; null where there is none.
+/// Maps the page of a file; null where there is none.
 openers* map_page(const std::string& name, int flags) {
     const int file = open(name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, S_IRUSR | S_IWUSR);
     if (file < 0) return nullptr;
@@ -105,13 +105,14 @@ openers* map_page(const std::string& name, int flags) {
     return page == MAP_FAILED ? nullptr : static_cast<openers*>(page);
 }
 
-/// Of the numbers of processes; 0 where it is not known.
+/// The namespace of process numbers; 0 where it is unknown.
 std::uint64_t own_namespace() {
     struct stat of {};
     return stat("/proc/self/ns/pid", &of) == 0 ? of.st_ino : 0;
 }
 
-/// Removes the files of processes that were killed. Those of another namespace of processes may be of one that lives.
+/// Removes the files of processes that were killed. Files of another namespace are left, because their processes may
+/// live.
 void remove_files_of_ended() {
     DIR* const folder = opendir("/dev/shm");
     if (folder == nullptr) return;
@@ -142,20 +143,20 @@ bool is_opened(openers& page) {
         if (!has_ended(process_name{word}))
             found = true;
         else
-            slot.compare_exchange_strong(word, 0);  // it ended, and let go of nothing
+            slot.compare_exchange_strong(word, 0);  // the process ended without releasing the array
     }
     return found;
 }
 
 struct exported_memory {
     buffer_ref memory;
-    bool shares;  // written in place: the reference asks others for no split
+    bool shares;  // written in place: the reference makes no write split
     pid_t owner;
     std::string file;
     std::uint64_t serial;
     openers* page;
 
-    /// Whoever opens it meanwhile is told that it came too late, or seen.
+    /// Ends the export unless it is opened. A process that opens it meanwhile either sees `is_over` or is seen here.
     bool end() {
         if (is_opened(*page)) return false;
         page->is_over = 1;
@@ -193,12 +194,12 @@ void remove_files() {
 void end_passed_exports() noexcept {
     if (!has_exports.load(std::memory_order_acquire)) return;
     settle_references();
-    std::vector<buffer_ref> dropped;  // outside of the mutex, for what they are of may look here
+    std::vector<buffer_ref> dropped;  // destroyed outside the mutex: ending foreign memory may call this function
     try {
         all_exports& table = exports();
         const std::unique_lock lock(table.mutex, std::try_to_lock);
         if (!lock) return;
-        // An array may have been given twice, to be written and to be read alone.
+        // An array may be exported twice, for writing and for reading.
         const auto is_used_here = [&](const buffer_ref& memory) {
             const auto own = memory->exports.load(std::memory_order_acquire) + table.of.count({memory.get(), false}) +
                              static_cast<std::size_t>(std::ranges::count(dropped, memory));
@@ -215,7 +216,7 @@ void end_passed_exports() noexcept {
             at = table.of.erase(at);
         }
         has_exports.store(!table.of.empty(), std::memory_order_release);
-    } catch (...) {  // no memory for the list: the next time
+    } catch (...) {  // no memory for the list: tried again next time
     }
 }
 
@@ -223,10 +224,10 @@ void end_passed_exports() noexcept {
 
 namespace {
 
-/// What the bytes of a handle are.
+/// The first bytes of a handle.
 struct handle_head {
     std::uint64_t mark;
-    hash128 checksum;  // of what is behind it
+    hash128 checksum;  // of the bytes behind the head
 };
 struct array_handle {
     handle_head head;
@@ -291,7 +292,7 @@ void check_alive(const char* operation, process_name p) {
     if (has_ended(p)) throw device_error("[" + std::string(operation) + "] the process that gave the handle is gone");
 }
 
-/// An array that another process gave, while it is used here.
+/// An array of another process, while it is used here.
 struct opened_memory {
     backend* of = nullptr;
     CUdeviceptr base = 0;
@@ -300,7 +301,7 @@ struct opened_memory {
     pid_t owner = getpid();
 
     ~opened_memory() {
-        if (owner != getpid()) return;  // after a fork it is open in the parent
+        if (owner != getpid()) return;  // after a fork the parent has it open
         try {
             if (base != 0) {
                 of->bind_thread();
@@ -334,7 +335,7 @@ namespace detail {
 
 namespace {
 
-/// Throws where an array cannot be given to another process; the stream that its work is waited for on.
+/// Throws where an array cannot be exported; returns the stream whose work must be waited for.
 runtime::stream_state& check_exportable(const buffer_ref& memory, const layout& where) {
     const device_id d = memory ? memory->device : runtime::current().device;
     if (!d.is_cuda())
@@ -364,7 +365,7 @@ ipc_handle export_memory(dtype type, const buffer_ref& memory, const layout& whe
 #ifdef INGOT_HAS_CUDA_HEADERS
     using namespace runtime;
     const device_id d = memory->device;
-    // Who may write it waits for those who read it, too.
+    // A process that may write must also wait for readers.
     read_only ? order_read(*memory, s) : order_write(*memory, s);
     synchronize(s);
     array_handle h{};
@@ -453,7 +454,7 @@ void open_memory([[maybe_unused]] destination to, [[maybe_unused]] const ipc_han
 
 ipc_event::~ipc_event() {
     if (native_ == nullptr) return;
-    event_ = event();  // which is over the native one
+    event_ = event();  // drops the event over the native one
     backend_->destroy_event(runtime::native_event{reinterpret_cast<std::uintptr_t>(native_)});
 }
 

@@ -1,12 +1,13 @@
-// Memory that this process has given to others by handles, and keeps while they use it.
+// Memory that this process has exported to others by handles; it is kept while they use it.
 //
-// Beside each array that is given stands a page of shared memory, a file of /dev/shm, in which whoever opens the array
-// writes its process, and erases it when it has let go. The array's memory stays while anybody stands there who lives.
+// Each exported array has a page of shared memory, a file of /dev/shm. A process that opens the array enters itself
+// there, and erases the entry when it has released the array. The memory stays while the page has an entry of a living
+// process.
 #pragma once
 
 namespace ingot::runtime {
 
-/// Lets go of what neither an array here nor another process uses any more. Called where memory is wanted.
+/// Releases exports that neither an array here nor another process uses any more. Called where memory is needed.
 void end_passed_exports() noexcept;
 
 }  // namespace ingot::runtime

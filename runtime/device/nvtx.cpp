@@ -35,7 +35,7 @@ struct version_table {
     void (*set_profilers_version)(std::uint32_t);
 };
 
-/// nvtxEventAttributes_t: a message in ASCII and nothing else.
+/// nvtxEventAttributes_t with only a message in ASCII.
 struct event_attributes {
     std::uint16_t version = 3;
     std::uint16_t size = 48;
@@ -50,7 +50,7 @@ struct event_attributes {
 };
 static_assert(sizeof(event_attributes) == 48);
 
-// Static, for a profiler keeps the addresses. Functions that Ingot does not call have places too.
+// The arrays are static because a profiler keeps their addresses. Functions that Ingot does not call have entries too.
 constinit function_pointer given_core[core_size] = {}, given_core2[core2_size] = {};
 
 template <std::size_t N>
@@ -88,7 +88,7 @@ void open_profiler(const std::string& path) {
     const auto create = reinterpret_cast<void* (*)(const char*)>(given_core2[domain_create]);
     found.push = reinterpret_cast<int (*)(void*, const void*)>(given_core2[range_push]);
     found.pop = reinterpret_cast<int (*)(void*)>(given_core2[range_pop]);
-    if (found.push == nullptr || found.pop == nullptr) return;  // it watches no ranges
+    if (found.push == nullptr || found.pop == nullptr) return;  // it does not record ranges
     if (create != nullptr) found.domain = create("ingot");
     the_profiler.store(&found, std::memory_order_release);
 }

@@ -30,8 +30,8 @@ void slow::order_read(buffer& b, const stream_state& s) {
     if (graph_capture* const capture = s.capture.load(std::memory_order_relaxed)) return capture->touch(b, false);
     const stream_index writer = b.writer.load(std::memory_order_relaxed);
     if (writer != no_stream) wait_for_stream(s, stream_at(writer));
-    // Set after the wait is in the stream, so that another thread that sees the bit launches behind it. Work of a
-    // synchronous stream is over before anybody could wait for it.
+    // The bit is set once the wait is in the stream, so that another thread that sees it launches behind the wait. Work
+    // of a synchronous stream is complete before another stream could wait for it.
     if (!s.synchronous) b.readers.fetch_or(s.mark, std::memory_order_release);
 }
 

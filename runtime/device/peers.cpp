@@ -36,7 +36,7 @@ bool can_enable(device_id from, device_id memory_of) {
     return can != 0;
 }
 
-/// A bit for each GPU whose memory the GPU reaches.
+/// Bit mask, for each GPU, of the GPUs whose memory it can access.
 constinit std::atomic<std::uint64_t> reached[64]{};
 
 bool enable(device_id from, device_id memory_of) {
@@ -92,7 +92,7 @@ void describe_gpu(device_properties& p, device_id d) {
 
 #endif
 
-/// Ends a view of another device's memory, which holds that.
+/// Ends a view of another device's memory; the view holds a reference to it.
 void drop_viewed(void* viewed) { delete static_cast<buffer_ref*>(viewed); }
 
 }  // namespace
@@ -107,7 +107,7 @@ bool enable_peer_access(device_id from, device_id memory_of) {
 
 void prefer_peer_access(device_id from, device_id memory_of) noexcept try {
     enable_peer_access(from, memory_of);
-} catch (...) {  // the driver copies by way of the host
+} catch (...) {  // the driver copies through the host
 }
 
 }  // namespace runtime
@@ -168,7 +168,7 @@ void detail::transfer_elements(destination to, const buffer_ref& from, const lay
 
 buffer_ref detail::peer_memory(const buffer_ref& of, device_id on) {
     runtime::state_of(on);
-    // Of a view of a view the memory is where the first one looks.
+    // A view of a view refers to the first one's memory.
     const bool is_view = of->end == runtime::drop_viewed;
     const buffer_ref viewed = is_view ? *static_cast<const buffer_ref*>(of->end_argument) : of;
     if (!runtime::enable_peer_access(on, viewed->device))

@@ -7,7 +7,7 @@ namespace ingot::runtime {
 
 void pending_work::add(const stream_state& s) {
     if (s.synchronous) return;
-    events_.emplace_back(s.backend, native_event{});  // first, so that an event that is made has its place
+    events_.emplace_back(s.backend, native_event{});  // first, so that the event, once made, has an entry
     try {
         events_.back().second = s.backend->create_event(false);
     } catch (...) {

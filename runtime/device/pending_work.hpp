@@ -1,5 +1,5 @@
-// What streams had to do at some moment, of which one can ask later whether it is over: an event of each stream, given
-// back to its backend when it has passed.
+// The work that streams had at some moment, and whether it is complete: an event for each stream, which goes back to
+// its backend when it has passed.
 #pragma once
 
 #include <utility>
@@ -23,10 +23,10 @@ public:
         for (const auto& [owner, e] : events_) owner->destroy_event(e);
     }
 
-    /// Adds all present work of the stream; of a synchronous one there is none. What throws adds nothing.
+    /// Adds all present work of the stream; a synchronous one has none. A call that throws adds nothing.
     void add(const stream_state&);
     bool empty() const noexcept { return events_.empty(); }
-    /// Whether all of it is done. Then it is empty.
+    /// Whether all of it is complete; it is then empty.
     bool is_over();
     void wait();
 

@@ -24,14 +24,14 @@ constexpr std::size_t largest_step = std::size_t{2} << 20;
 constexpr std::size_t smallest_chunk = std::size_t{64} << 10;
 constexpr std::size_t class_chunk = std::size_t{2} << 20;
 
-/// Enough pieces to make a trip to the device worth while, few enough not to take much of it.
+/// Enough pieces to make a call of the device worth while, but only a small part of its memory.
 std::uint32_t pieces_of_chunk(std::size_t capacity, std::size_t whole_memory) {
     if (capacity > largest_class) return 1;
     const std::size_t bytes = std::min(std::clamp(capacity * 16, smallest_chunk, class_chunk), whole_memory / 64);
     return static_cast<std::uint32_t>(std::max<std::size_t>(bytes / capacity, 1));
 }
 
-/// The largest block that is not wasted on a request for so much.
+/// The largest block that may serve a request of this size.
 std::size_t largest_fit(std::size_t capacity) { return capacity + capacity / 4; }
 
 constexpr unsigned char guard_byte = 0xa5;
@@ -120,7 +120,7 @@ pool_block* pool::allocate_behind_front(std::size_t bytes, const stream_state& s
         b = take_from_home(capacity, s);
     }
     if (!b) b = take_from_others(capacity, s, true);
-    if (!b && options_.stays) {  // what is cached is the device's own pool's
+    if (!b && options_.stays) {  // the cached memory is in the device's own pool
         lock.unlock();
         state_of(device_).pool->free_all_blocks();
         lock.lock();
@@ -129,7 +129,7 @@ pool_block* pool::allocate_behind_front(std::size_t bytes, const stream_state& s
         give_back();
         b = grow(capacity, s);
     }
-    if (!b) b = take_from_others(capacity, s, true, SIZE_MAX);  // what is left are pieces of chunks: any will do
+    if (!b) b = take_from_others(capacity, s, true, SIZE_MAX);  // only pieces of chunks are left: any size will do
     if (!b) {
         lock.unlock();
         throw_out_of_memory(bytes);
@@ -165,7 +165,7 @@ pool_block* pool::take_from_home(std::size_t capacity, const stream_state& s) {
     return found == free_.end() ? nullptr : take(found);
 }
 
-/// From a stream that has nothing left to do; `waiting`: from any, after its present work.
+/// Takes a block from an idle stream; with `waiting`, from any stream, after its present work.
 pool_block* pool::take_from_others(std::size_t capacity, const stream_state& s, bool waiting, std::size_t most) {
     const std::uint64_t source = source_.number();
     for (auto at = free_.lower_bound({free_home{source, 0}, 0}); at != free_.end() && at->first.first.source == source;
@@ -189,7 +189,7 @@ pool_block* pool::grow(std::size_t capacity, const stream_state& s) {
     return nullptr;
 }
 
-/// A new chunk; null when there is no memory for it. The first piece is the caller's, the others are free.
+/// A new chunk; null when there is no memory for it. The first piece goes to the caller, the others are free.
 pool_block* pool::cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces, const stream_state& s) {
     if (limit_ != 0 && (bytes > limit_ || total_ > limit_ - bytes)) return nullptr;
     auto made = std::make_unique<chunk>();
@@ -228,13 +228,13 @@ void pool::put(pool_block& b) noexcept {
     free_bytes_ += b.capacity;
     const std::pair key{free_home{b.chunk->source.number(), b.writer.load(std::memory_order_relaxed)}, b.capacity};
     b.node.key() = key;
-    free_.insert(free_.lower_bound(key), std::move(b.node));  // before its equals: the warmest is taken first
+    free_.insert(free_.lower_bound(key), std::move(b.node));  // before its equals: the latest is taken first
 }
 
 namespace {
 
-/// Notes the present work of the streams that read the block; its home's own is in order. Where that fails, readers
-/// stay marked in the block, to be noted later.
+/// Notes the present work of the streams that read the block, except its home, which is in order. If that fails,
+/// readers stay marked in the block, to be noted later.
 void await_readers(pool_block& b) {
     for_each_reader(b.readers.load(std::memory_order_acquire), [&](const stream_state& r) {
         if (r.index != b.writer.load(std::memory_order_relaxed)) b.awaited.add(r);
@@ -242,11 +242,11 @@ void await_readers(pool_block& b) {
     b.readers.store(0, std::memory_order_relaxed);
 }
 
-/// Whether no stream reads a held block any more; `waiting`: waits until that is so.
+/// Whether all streams that read a held block have passed; with `waiting`, waits until they have.
 bool have_readers_passed(pool_block& b, bool waiting) {
     try {
         if (b.readers.load(std::memory_order_relaxed) != 0) await_readers(b);
-    } catch (const std::bad_alloc&) {  // the host is full: what can be had without memory is to wait
+    } catch (const std::bad_alloc&) {  // the host's memory is full: waiting needs none
         if (!waiting) return false;
         for_each_reader(b.readers.load(std::memory_order_relaxed), [](const stream_state& r) { wait_on_host(r); });
         b.readers.store(0, std::memory_order_relaxed);
@@ -257,25 +257,25 @@ bool have_readers_passed(pool_block& b, bool waiting) {
 
 }  // namespace
 
-/// Under its home, at once or when the other streams that read it have passed this point.
+/// Files a block under its home, at once or when the other streams that read it have passed this point.
 void pool::return_block(buffer& freed) noexcept {
     auto& b = static_cast<pool_block&>(freed);
     if (b.readers.load(std::memory_order_relaxed) != 0) try {
             await_readers(b);
-        } catch (...) {  // the host is full or the driver is gone: tried again when blocks are wanted
+        } catch (...) {  // out of host memory, or the driver is gone: tried again when blocks are needed
         }
     const memory_log told;
     const std::lock_guard lock(mutex_);
     if (b.readers.load(std::memory_order_relaxed) == 0 && b.awaited.empty()) try {
             return put_back(b);
-        } catch (...) {  // it is filed, and the driver is gone
+        } catch (...) {  // the block is filed, and the driver is gone
             return;
         }
     held_.push_back(b);
     free_bytes_ += b.capacity;
 }
 
-/// Looks at a few of the held blocks, so that an allocation costs the same however many there are; `waiting`: at all.
+/// Checks a few held blocks, so that an allocation costs the same however many there are; with `waiting`, all.
 void pool::collect_held(bool waiting) {
     for (std::size_t n = waiting ? held_.size() : std::min<std::size_t>(held_.size(), 8); n > 0; --n) {
         pool_block& b = held_.pop_front();
@@ -295,19 +295,19 @@ void pool::collect_held(bool waiting) {
     }
 }
 
-/// Files a block. Those of an allocator that is no longer the pool's go home with the last of their chunk.
+/// Files a block. A chunk of a replaced allocator is given back with its last block.
 void pool::put_back(pool_block& b) {
     put(b);
     if (is_stale(b) && b.chunk->free == b.chunk->pieces) give_back(false);
 }
 
-/// Without the mutex, for a front cache may change hands to a stream of another pool at any time.
+/// Called without the mutex, because a front cache may pass to a stream of another pool at any time.
 void pool::collect_fronts() noexcept {
     per_thread<thread_cache>::for_each([](thread_cache& of_a_thread) { of_a_thread.collect_blocks(); });
 }
 
-/// Gives every chunk that is free as a whole back to where it came from, after the streams that used it; but for `all`
-/// those that are not of the present source.
+/// Gives back every chunk that is wholly free, after the work of the streams that used it. Without `all`, only chunks
+/// of replaced allocators.
 void pool::give_back(bool all) {
     stream_index waited_for = no_stream;
     for (const auto& [key, b] : free_) {  // in the order of their homes
@@ -348,7 +348,7 @@ allocator pool::set_source(allocator next) {
         source_now_.store(next.number(), std::memory_order_relaxed);
         std::swap(source_, next);
     }
-    collect_fronts();  // what threads have put there meanwhile
+    collect_fronts();  // blocks that threads have put there meanwhile
     return next;
 }
 
@@ -398,7 +398,7 @@ void* pool::allocate_raw(std::size_t bytes, const stream_state& s) {
     void* data = nullptr;
     try {
         data = source_.allocate(bytes, allocator::alignment, handle_of(s.native));
-    } catch (const std::bad_alloc&) {  // as null: the pool gives back what it can and asks again
+    } catch (const std::bad_alloc&) {  // as null: the pool gives back chunks and tries again
     }
     if (reinterpret_cast<std::uintptr_t>(data) % allocator::alignment == 0) return data;
     source_.deallocate(data, bytes, allocator::alignment, handle_of(s.native));
@@ -406,7 +406,7 @@ void* pool::allocate_raw(std::size_t bytes, const stream_state& s) {
                        in_bytes(allocator::alignment));
 }
 
-/// No stream uses it any more. The default stream is one that is there for certain.
+/// No stream uses the chunk any more. The allocator gets the default stream, which certainly exists.
 void pool::release_raw(const chunk& c) noexcept {
     memory_log::add(log_kind::deallocation, c.bytes, origin(c.source), device_);
     if (c.source.number() != 0)
@@ -415,7 +415,7 @@ void pool::release_raw(const chunk& c) noexcept {
     options_.pinned ? backend_.release_pinned(c.base, c.bytes) : backend_.release(c.base, c.bytes);
 }
 
-// ---- Guard bands: the granule before a buffer, and that behind its last byte asked for.
+// ---- Guard bands: the granule before a buffer, and the one behind its last requested byte.
 
 void pool::write_guards(buffer& b, const stream_state& s) {
     const auto fill = [&](void* at) {
@@ -451,7 +451,7 @@ void pool::check_guards(const buffer& b) noexcept try {
     broken_ = "[release] a kernel wrote " + std::string(before ? "beyond the end" : "before the beginning") +
               " of a buffer of " + in_bytes(b.bytes) + " on " + to_string(device_);
     guards_broken_.store(true, std::memory_order_release);
-} catch (...) {  // the driver is gone: nothing left to look at
+} catch (...) {  // the driver is gone: nothing can be checked
 }
 
 void pool::throw_broken_guards() {

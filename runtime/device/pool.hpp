@@ -1,15 +1,15 @@
 // The stream-ordered pool of one device, or of page-locked memory.
 //
-// A free block stays with the stream that wrote it last, its home: that stream may have it again at once, for its work
-// is in order. Another stream gets it when the home has nothing left to do, or by waiting for it when memory is short.
-// A block that other streams still read when it is freed is held back until events of theirs have passed.
+// A free block stays with its home, the stream that wrote it last: that stream may reuse it at once, because its work
+// is in order. Another stream gets it when the home is idle, or, when memory is short, by waiting for the home. A block
+// that other streams still read when it is freed is held back until their events have passed.
 //
-// Blocks up to 1 MiB are cut from chunks of their size class; larger ones are an allocation each, reused by best fit
+// Blocks up to 1 MiB are cut from chunks of their size class. Larger ones are an allocation each, reused by best fit
 // with at most a quarter wasted. Large blocks are never split: a small live piece would keep the whole from the device,
-// and what a full device needs, giving everything cached back, works at once with whole blocks.
+// and a full device needs whole cached blocks back.
 //
-// Beneath it is the device's own memory or a user's allocator. A chunk keeps the one that made it and goes back to
-// that; while another is in its place, its blocks serve nobody and go back as soon as the chunk is free as a whole.
+// Memory comes from the device or a user's allocator. A chunk remembers its allocator and returns to it. After the
+// allocator is replaced, the chunk's blocks are not reused, and the chunk goes back as soon as it is wholly free.
 //
 // Before the mutex stands a front cache for each thread and stream (front_cache.hpp).
 #pragma once
@@ -33,7 +33,7 @@ namespace ingot::runtime {
 
 inline constexpr std::size_t block_granule = 512;
 
-/// Debug builds put a band of a known pattern before and behind every buffer and look at it on release.
+/// Debug builds put a band of a known pattern before and behind every buffer and check it on release.
 inline constexpr std::size_t default_guard_bytes =
 #if INGOT_DEBUG
     block_granule;
@@ -43,17 +43,17 @@ inline constexpr std::size_t default_guard_bytes =
 
 struct pool_options {
     bool pinned = false;
-    bool stays = false;                             // nothing is given back for want of memory: it is in graphs
+    bool stays = false;                             // never given back when memory is short: graphs use it
     std::size_t guard_bytes = default_guard_bytes;  // 0, or a multiple of the granule
 };
 
-/// Bytes taken from the device, those of them kept for reuse, and in how many blocks.
+/// Bytes taken from the device, the free bytes among them, and the number of free blocks.
 struct pool_usage {
     std::size_t total, free, free_blocks;
     std::size_t used() const noexcept { return total - free; }
 };
 
-/// The allocator that a free block is of, by its number, and its home.
+/// The number of a free block's allocator, and its home.
 struct free_home {
     std::uint64_t source = 0;  // 0: the backend
     stream_index stream = no_stream;
@@ -63,24 +63,24 @@ struct free_home {
 struct pool_block;
 using free_map = std::multimap<std::pair<free_home, std::size_t>, pool_block*>;  // by home and capacity
 
-/// A buffer of a pool, with room for what the pool notes of it while it is free: a block that comes back allocates
-/// nothing, so that it cannot be lost.
+/// A pool's buffer with room for the pool's records while it is free: releasing a block allocates nothing and cannot
+/// fail.
 struct pool_block : buffer {
     free_map::node_type node;  // in the map while the block is in it, else here
-    pending_work awaited;      // of streams that still read it
+    pending_work awaited;      // by streams that still read it
     pool_block* next_held = nullptr;
 };
-static_assert(sizeof(pool_block) == sizeof(buffer));  // it lies where the buffer ends before its alignment does
+static_assert(sizeof(pool_block) == sizeof(buffer));  // its records lie in the buffer's tail padding
 
-/// An allocation of the backend and the control blocks of the pieces it was cut into.
+/// An allocation and the control blocks of the pieces into which it is cut.
 struct chunk {
     runtime::pool* pool;
     allocator source;  // empty: the backend
     void* base;
     std::size_t bytes;
     std::uint32_t pieces;
-    std::uint32_t free = 0;      // pieces in the pool, not in use nor in a front cache
-    bool is_given_back = false;  // give_back's
+    std::uint32_t free = 0;      // pieces in the pool; those in use or in a front cache do not count
+    bool is_given_back = false;  // set by give_back
     std::unique_ptr<pool_block[]> blocks;
 };
 
@@ -88,30 +88,31 @@ class pool {
 public:
     pool(device_id device, backend& backend, const pool_options& options = {});
 
-    /// A buffer with one reference, for use on the stream. Throws out_of_memory.
+    /// A buffer with one reference, for the stream. Throws out_of_memory.
     buffer_ref allocate(std::size_t bytes, stream_state& stream);
-    /// The same for what a stream keeps for ever: never a user's allocator's.
+    /// A buffer that a stream keeps for ever; it never comes from a user's allocator.
     buffer_ref allocate_lasting(std::size_t bytes, stream_state& stream);
     /// Takes back a buffer without references.
     void release(buffer&) noexcept;
-    /// Files a block that is free already and was in a front cache.
+    /// Files a free block that was in a front cache.
     void return_block(buffer&) noexcept;
 
     pool_usage usage() const;
     void free_all_blocks();
-    /// What new chunks come from; the backend where it is empty. Returns what it was. All that is free is given back.
+    /// Sets the allocator of new chunks (empty: the backend), and returns the previous one. All free chunks are given
+    /// back.
     allocator set_source(allocator);
     void set_limit(std::size_t bytes);
     std::size_t limit() const;
 
-    /// Throws device_error when a buffer released since the last call had been written beyond its ends.
+    /// Throws device_error when a buffer that was released since the last call had been written beyond its ends.
     void throw_broken_guards();
 
-    /// For fork: the child must not inherit the mutex locked by a thread that it does not have.
+    /// For fork: the child must not inherit a mutex that a thread of the parent had locked.
     std::mutex& mutex() noexcept { return mutex_; }
 
 private:
-    /// Blocks that are free once the streams that read them have passed, in the order in which they came.
+    /// Blocks that become free once the streams that read them have passed, in order of release.
     class held_blocks {
     public:
         bool empty() const noexcept { return first_ == nullptr; }
@@ -144,13 +145,13 @@ private:
     void put(pool_block&) noexcept;
     void put_back(pool_block&);
     void give_back(bool all = true);
-    /// Whether another allocator is in the place of that of the block.
+    /// Whether the block comes from an allocator that has been replaced.
     bool is_stale(const buffer& b) const noexcept {
         return b.chunk->source.number() != source_now_.load(std::memory_order_relaxed);
     }
     [[noreturn]] void throw_out_of_memory(std::size_t bytes) const;
 
-    const char* origin(const allocator& of) const noexcept {  // as records have it
+    const char* origin(const allocator& of) const noexcept {  // as the memory log prints it
         return of.number() != 0 ? "the allocator of " : options_.pinned ? "pinned memory of " : "";
     }
     void* allocate_raw(std::size_t bytes, const stream_state&);
@@ -167,7 +168,7 @@ private:
     free_map free_;
     held_blocks held_;
     allocator source_;
-    std::atomic<std::uint64_t> source_now_{0};  // its number, without the mutex
+    std::atomic<std::uint64_t> source_now_{0};  // its number, readable without the mutex
     std::size_t total_ = 0;
     std::size_t free_bytes_ = 0;  // in free_ and held_
     std::size_t limit_ = 0;
@@ -175,7 +176,7 @@ private:
     std::string broken_;  // under the mutex
 };
 
-/// Size of the block that serves so many bytes: at most a quarter more, and at most 2 MiB more.
+/// Size of the block that serves a request: at most a quarter larger, and at most 2 MiB larger.
 std::size_t block_capacity(std::size_t bytes) noexcept;
 
 }  // namespace ingot::runtime

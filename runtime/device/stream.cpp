@@ -1,4 +1,4 @@
-// The table of streams, and what streams and events do for a user.
+// The table of streams, and the members of stream and event.
 #include "runtime/device/stream.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constinit std::array<std::atomic<stream_state*>, max_streams> table{};
 constinit std::atomic<stream_index> entries{0};
 constinit std::mutex table_mutex;
 
-/// A free entry of the device that has nothing left to do. Under the mutex.
+/// A retired idle entry of the device. The caller holds the table's mutex.
 stream_state* find_retired(const backend* device, stream_origin origin, bool non_blocking = false) {
     for (stream_index i = 0; i < entries.load(std::memory_order_relaxed); ++i) {
         stream_state& s = stream_at(i);
@@ -43,7 +43,7 @@ std::uint64_t thread_number() noexcept {
     return own;
 }
 
-/// A new entry with one owner. Under the mutex.
+/// A new entry with one owner. The caller holds the table's mutex.
 stream_state& add_entry(device_state& device, stream_origin origin, const auto& native) {
     const stream_index index = entries.load(std::memory_order_relaxed);
     if (index == max_streams)
@@ -69,7 +69,7 @@ void forget_errors(stream_state& s) noexcept {
     if (codegen::error_record* const left = s.errors.load(std::memory_order_acquire)) clear(*left);
 }
 
-/// Puts another native stream into an entry that nobody owns, behind the work that the entry had.
+/// Puts another native stream into an entry without owner, behind the work that the entry had.
 void take_over(stream_state& s, native_stream native, std::uint64_t id) {
     const std::lock_guard lock(s.native_mutex);
     const bool is_same = s.native == native && s.native_id == id && id != 0;
@@ -81,21 +81,21 @@ void take_over(stream_state& s, native_stream native, std::uint64_t id) {
     s.owners.store(1, std::memory_order_relaxed);
 }
 
-/// The stream where an event is behind the present work of this one: itself, or that which is in order with it. Under
-/// its mutex.
+/// The native stream on which an event is behind this one's present work: its own, or the legacy stream for another
+/// thread's default stream. The caller holds its mutex.
 native_stream stream_behind(const stream_state& s) {
     const bool of_another_thread = s.origin == stream_origin::per_thread && s.native_id != thread_number();
     return of_another_thread ? s.backend->legacy_stream() : s.native;
 }
 
-/// Before the native stream may end.
+/// Marks the present work before the native stream may end.
 void leave_native(stream_state& s) noexcept {
     const std::scoped_lock lock(table_mutex, s.native_mutex);
     if (s.owners.load(std::memory_order_acquire) != 0 || s.is_left) return;
     s.is_left = true;
     try {
         s.backend->record(s.marker, stream_behind(s));
-    } catch (...) {  // it has ended already, or the driver is gone
+    } catch (...) {  // the stream has ended already, or the driver is gone
         try {
             s.backend->record(s.marker, s.backend->legacy_stream());
         } catch (...) {
@@ -233,7 +233,7 @@ void record(native_event e, const stream_state& s) {
     if (s.origin == stream_origin::own) return s.backend->record(e, s.native);
     const std::lock_guard lock(s.native_mutex);
     if (!s.is_left) return s.backend->record(e, stream_behind(s));
-    // An event cannot be copied: another stream waits for the marker.
+    // An event cannot be copied, so another stream waits for the marker.
     const stream_state& other = *state_of(s.device).default_stream;
     s.backend->wait(other.native, s.marker);
     s.backend->record(e, other.native);
@@ -251,14 +251,14 @@ bool is_idle(const stream_state& s) {
     if (s.origin == stream_origin::own) return s.backend->idle(s.native);
     const std::lock_guard lock(s.native_mutex);
     if (s.is_left) return s.backend->done(s.marker);
-    // Nothing is known of another thread's default stream.
+    // The state of another thread's default stream is unknown.
     return stream_behind(s) == s.native && s.backend->idle(s.native);
 }
 
 void wait_on_host(const stream_state& s) {
     if (const graph_capture* const capture = s.capture.load(std::memory_order_relaxed)) [[unlikely]] {
         if (capture == capture_of_thread()) throw_not_recorded("waiting for a stream");
-        return;  // it has no work
+        return;  // the stream has no work
     }
     if (s.origin == stream_origin::own) return s.backend->synchronize(s.native);
     mark_present_work(s);
@@ -293,7 +293,7 @@ struct host_scratch {
 
 void* zeroed_scratch(stream_state& s, std::size_t bytes) {
     const bool is_recorded = s.capture.load(std::memory_order_relaxed) != nullptr;
-    // A synchronous backend runs the work of several threads on one stream at the same time.
+    // On a synchronous backend several threads may run work of one stream at the same time.
     if (s.synchronous && !is_recorded) {
         std::vector<std::uint64_t>& own = per_thread<host_scratch>::own().words;
         const std::size_t words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
@@ -302,8 +302,8 @@ void* zeroed_scratch(stream_state& s, std::size_t bytes) {
     }
     const std::lock_guard lock(s.scratch_mutex);
     if (s.scratch.empty() || s.scratch.back()->bytes < bytes) {
-        // Filled once, not with every launch of a graph; and not memory of the capture's pool, which may be a
-        // temporary's of what is recorded before.
+        // The scratch is filled once, not in every launch of a graph. It is not memory of the capture's pool, where it
+        // might be a temporary of recorded work.
         stream_state& now = is_recorded ? *state_of(s.device).default_stream : s;
         pool& from = is_recorded ? *state_of(s.device).pool : *s.pool;
         buffer_ref made = from.allocate_lasting(std::bit_ceil(std::max<std::size_t>(bytes, 4096)), now);
@@ -328,7 +328,7 @@ stream stream::from_native(void* native) {
             "[stream] a null stream is CUDA's default one; say stream::legacy_default() or "
             "stream::per_thread_default()");
     if (device::cuda_count() == 0) runtime::check_has_native(runtime::state_of(device::host()));
-    // CUDA's names of its default streams.
+    // CUDA's constants for its default streams.
     if (value == 1) return legacy_default();
     if (value == 2) return per_thread_default();
     const auto s = runtime::native_stream{value};
@@ -358,9 +358,9 @@ void stream::wait(const event& e) const {
 bool stream::done() const {
     if (state_->origin != runtime::stream_origin::per_thread || state_->native_id == runtime::thread_number())
         return runtime::is_idle(*state_);
-    event now;  // the one question that can be asked from another thread
+    event now;  // an event is the only query that another thread may make
     now.record(*this);
-    // An idle GPU takes some microseconds to come to it.
+    // An idle GPU takes some microseconds to reach the event.
     const auto asked = std::chrono::steady_clock::now();
     while (!now.done())
         if (std::chrono::steady_clock::now() - asked > std::chrono::microseconds(50)) return false;

@@ -1,11 +1,11 @@
 // Streams as the runtime sees them. All streams of all devices are numbered in one table; an entry belongs to one
-// native stream for ever. When its last owner goes the entry retires and a later stream of the same device takes it
-// over, native stream and all, so that the number in a buffer never means a stream with other work than it did.
+// native stream for ever. When its last owner goes, the entry retires, and a later stream of the same device takes it
+// over with its native stream. So the number in a buffer always means a stream behind the same work.
 //
-// Of a stream that is somebody else's the native one may end once Ingot's last handle of it has gone. Then `marker` is
-// behind all its work and stands for it; whoever takes the entry over works behind that too. While there is a handle
-// the native stream has to be there. A thread's default stream has an entry of the thread's own; what other threads
-// want to know of it they ask the legacy default stream, which is in order with it.
+// A foreign native stream may end once Ingot's last handle of it has gone. Then `marker` is behind all its work and
+// stands for it; a stream that takes the entry over waits for the marker. While a handle exists the native stream must
+// exist. A thread's default stream has an entry of the thread's own; other threads use the legacy default stream in its
+// place, which is in order with it.
 #pragma once
 
 #include <atomic>
@@ -25,11 +25,11 @@ class graph_capture;
 struct device_state;
 
 inline constexpr stream_index max_streams = 4096;
-/// Streams with a bit of their own in a buffer's mask of readers. All later ones share the last bit.
+/// Streams with their own bit in a buffer's mask of readers. All later ones share the last bit.
 inline constexpr stream_index distinct_streams = 63;
 inline constexpr std::uint64_t shared_bit = std::uint64_t{1} << distinct_streams;
 
-/// Whose the native stream is: Ingot's own, a user's, or one of CUDA's defaults.
+/// The origin of the native stream: Ingot's own, a user's, or one of CUDA's defaults.
 enum class stream_origin : std::uint8_t { own, foreign, legacy, per_thread };
 
 struct stream_state {
@@ -38,39 +38,39 @@ struct stream_state {
     bool non_blocking = false;
     bool synchronous;       // the backend's
     std::uint64_t own_bit;  // in a mask of readers; 0 past the 63rd stream
-    std::uint64_t mark;     // what reading sets: own_bit, or the bit that stands for all others
+    std::uint64_t mark;     // the bit that a read sets: own_bit, or the shared one
     device_id device;
     runtime::backend* backend;
     runtime::pool* pool;  // of the device's memory
     native_stream native;
     native_event marker;  // recorded anew whenever another stream has to wait for this one
     std::atomic<std::uint32_t> owners{0};
-    std::atomic<graph_capture*> capture{nullptr};  // what is put on it is recorded (graphs.hpp)
+    std::atomic<graph_capture*> capture{nullptr};  // records the work of the stream (graphs.hpp)
 
-    // Of streams that are not Ingot's own, under the mutex.
+    // For streams that are not Ingot's own; guarded by native_mutex.
     mutable std::mutex native_mutex;
-    std::uint64_t native_id = 0;  // the driver's, which no other stream has; of a thread's default stream the thread's
+    std::uint64_t native_id = 0;  // the driver's unique number; for a thread's default stream, the thread's
     bool is_left = false;         // the native stream may have ended
 
-    std::atomic<codegen::error_record*> errors{nullptr};  // once work of the stream may report any (error_record.hpp)
+    std::atomic<codegen::error_record*> errors{nullptr};  // set once work may report an error (error_record.hpp)
 
-    std::vector<codegen::error_record*> graph_errors;  // of graphs that were launched on it; under native_mutex
+    std::vector<codegen::error_record*> graph_errors;  // of graphs launched on the stream; under native_mutex
 
-    // Zeroed scratch; an outgrown one is kept, for another thread may be about to launch with it.
+    // Zeroed scratch. An outgrown one is kept, because another thread may be about to launch with it.
     std::mutex scratch_mutex;
     std::vector<buffer_ref> scratch;
 };
 
-/// A stream with one owner: a retired one that has nothing left to do, or a new one.
+/// A stream with one owner: a retired idle one, or a new one.
 stream_state& acquire_stream(device_state&, bool non_blocking = false);
-/// The stream of a native one that is somebody else's, or Ingot's own again, with an owner more. Throws device_error.
+/// The stream of a foreign native one, or Ingot's own with that handle, with one more owner. Throws device_error.
 stream_state& adopt_stream(device_state&, native_stream);
-/// Ingot's own stream of a GPU that has this handle, kept; null where it is somebody else's. Own ones never end, so
-/// that no other can have their handles.
+/// Ingot's own stream of a GPU with this handle, with one more owner; null where the handle is foreign. Own streams
+/// never end, so that no other stream can have their handles.
 stream_state* keep_own_stream(native_stream);
-/// A stream for captures alone, over a pool of their own; it never retires.
+/// A stream for captures alone, over their pool; it never retires.
 stream_state& make_capture_stream(device_state&, pool&);
-/// The device's legacy default stream and the calling thread's default stream, with an owner more.
+/// The device's legacy default stream and the calling thread's default stream, with one more owner.
 stream_state& legacy_stream_of(device_state&);
 stream_state& thread_stream_of(device_state&);
 stream_state& stream_at(stream_index) noexcept;
@@ -82,19 +82,19 @@ std::mutex& stream_table_mutex() noexcept;
 
 /// Records an event behind all present work of the stream.
 void record(native_event, const stream_state&);
-/// Records `marker` there, unless it stands for all work already.
+/// Records `marker` behind all present work, unless it stands for that already.
 void mark_present_work(const stream_state&);
-/// Whether nothing is known to be left to do.
+/// Whether the stream is known to have no work left.
 bool is_idle(const stream_state&);
-/// Waits until all present work is done.
+/// Waits until all present work is complete.
 void wait_on_host(const stream_state&);
 
-/// Waits for the stream, then throws what its work left to be thrown.
+/// Waits for the stream, then throws the errors that its work reported.
 void synchronize(stream_state&);
-/// What follows a wait for work of the stream: ends memory that it used, throws the errors that it reported.
+/// Runs after a wait for the stream: ends memory that it used, and throws the errors that it reported.
 void throw_reported(stream_state&);
 
-/// Memory that is zero and that every kernel leaves zero, of at least that size. It belongs to the stream, on a
+/// Memory of at least that size that is zero and that every kernel leaves zero. It belongs to the stream, on a
 /// synchronous backend to the calling thread.
 void* zeroed_scratch(stream_state&, std::size_t bytes);
 

@@ -17,8 +17,8 @@ namespace ingot::runtime {
 
 namespace {
 
-constexpr std::size_t host_piece = std::size_t{1} << 20;    // what one worker copies at a time
-constexpr std::size_t staged_piece = std::size_t{4} << 20;  // long enough to hide what starting a copy costs
+constexpr std::size_t host_piece = std::size_t{1} << 20;    // the piece that one worker copies at a time
+constexpr std::size_t staged_piece = std::size_t{4} << 20;  // long enough to hide the cost of starting a copy
 
 char* at(const buffer& b, std::size_t offset) { return static_cast<char*>(b.data) + offset; }
 
@@ -26,7 +26,7 @@ stream_state& stream_for(device_id device, stream_state& preferred) {
     return preferred.device == device ? preferred : *state_of(device).default_stream;
 }
 
-/// The same, for work that a graph has to record where one is recorded.
+/// stream_for, with a check that a capture records the work.
 stream_state& recorded_stream_for(device_id device, stream_state& preferred) {
     stream_state& s = stream_for(device, preferred);
     check_stream_of_capture(s);
@@ -54,8 +54,8 @@ public:
     void* data() const noexcept { return pinned_->data; }
 
     void start(void* to, const void* from, std::size_t bytes, copy_direction direction) {
-        // The piece belongs to the host's stream, so that its next user may touch it from the CPU; the copy is noted as
-        // a reader, which holds the piece back while it runs.
+        // The piece belongs to the host's stream, so that its next user may access it from the CPU. The copy is noted
+        // as a reader, which holds the piece back while it runs.
         if (!copied_) event_ = stream_.backend->create_event(false);
         copied_ = true;
         stream_.backend->copy(to, from, bytes, direction, stream_.native);
@@ -76,7 +76,7 @@ private:
     bool copied_ = false;
 };
 
-/// The pieces of a range take turns on two stages.
+/// Two stages, which the pieces of a range use in turn.
 struct stages {
     stages(std::size_t bytes, stream_state& s) : first(std::min(bytes, staged_piece), s) {
         if (bytes > staged_piece) second.emplace(staged_piece, s);
@@ -126,7 +126,7 @@ void read_in_pieces(buffer& from, std::size_t offset, std::size_t bytes, stream_
         }
     }
     throw_reported(s);
-    if (writer != no_stream && writer != s.index) throw_reported(stream_at(writer));  // it was waited for as well
+    if (writer != no_stream && writer != s.index) throw_reported(stream_at(writer));  // the call waited for it too
 }
 
 void write_in_pieces(buffer& to, std::size_t offset, std::size_t bytes, stream_state& preferred,

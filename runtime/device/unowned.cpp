@@ -18,7 +18,7 @@ namespace runtime {
 
 namespace {
 
-/// With room for all that is noted when it is dropped.
+/// A buffer with room for the records that are made when it is dropped.
 struct unowned_block : buffer {
     pending_work awaited;
     unowned_block* next = nullptr;
@@ -27,7 +27,7 @@ struct unowned_block : buffer {
 constinit std::atomic<unowned_block*> put_aside{nullptr};
 constinit std::atomic<bool> process_ends{false};
 
-/// A few blocks that a thread's buffers had, for the next ones: to take over an array of somebody's allocates nothing.
+/// A few spare control blocks of a thread: importing foreign memory then allocates nothing.
 struct spare_blocks {
     static constexpr int most = 8;
     unowned_block* first = nullptr;
@@ -52,7 +52,7 @@ struct spare_blocks {
 unowned_block* make_block() {
     unowned_block* const spare = per_thread<spare_blocks>::own().take();
     if (spare == nullptr) return new unowned_block;
-    pending_work room = std::move(spare->awaited);  // which is over, and keeps its memory
+    pending_work room = std::move(spare->awaited);  // empty, but keeps its memory
     std::destroy_at(spare);
     auto* const fresh = ::new (spare) unowned_block;  // construct_at would fill it with zeros first
     fresh->awaited = std::move(room);
@@ -64,7 +64,7 @@ void end_block(unowned_block* b) noexcept {
     if (spares == nullptr || !spares->put(b)) delete b;
 }
 
-/// The owner's code may be anything, the drop of another such buffer too.
+/// `end` may run any code, and may drop another such buffer.
 void finish(unowned_block* b) noexcept {
     b->end(b->end_argument);
     end_block(b);
@@ -75,11 +75,11 @@ void push(unowned_block* b) noexcept {
     while (!put_aside.compare_exchange_weak(b->next, b, std::memory_order_release, std::memory_order_relaxed)) continue;
 }
 
-/// False where streams may still use the memory; `waiting`: waits for them.
+/// Whether no stream uses the memory any more; with `waiting`, waits for them.
 bool is_out_of_use(unowned_block& b, bool waiting) noexcept try {
     if (waiting) b.awaited.wait();
     return b.awaited.is_over();
-} catch (...) {  // the driver is gone, and all work with it
+} catch (...) {  // the driver is gone, and with it all work
     return true;
 }
 
@@ -97,11 +97,12 @@ void end_put_aside(bool waiting) noexcept {
 }
 
 void end_all() {
-    process_ends = true;  // what is dropped from here on is waited for at once
+    process_ends = true;  // buffers dropped from here on are waited for at once
     end_put_aside(true);
 }
 
-/// Notes the present work of the streams that use the memory. Without room for an event it waits for the stream.
+/// Notes the present work of the streams that use the memory. Where there is no memory for an event, waits for the
+/// stream.
 void await_users(unowned_block& b) noexcept try {
     const auto add = [&](const stream_state& s) {
         try {

@@ -1,4 +1,4 @@
-// Which axes are transformed, by which calls, and what is refused.
+// Distributes the axes of a transform over calls, and checks them.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,7 +17,7 @@ transformed_axis checked(const char* operation, extents_ref shape, int axis, ind
                           std::to_string(axis) + " of shape " + to_text(shape.span()) + ": there has to be one");
     return {axis, points};
 }
-/// As many as there are, or as a spectrum of this half is of.
+/// The number of points along the axis; for half a spectrum, the points of the whole.
 index_t points_there(extents_ref shape, int axis, bool halved) {
     return halved ? 2 * (shape.data[axis] - 1) : shape.data[axis];
 }

@@ -1,5 +1,5 @@
-// cuFFT as a typed table. Plans are kept, for one takes long to make, and belong to one stream; of their number and of
-// what they may hold there is a bound. Their work areas are of Ingot's pool, for the time of a call.
+// cuFFT as a typed table. Plans are cached, because making one takes long; they belong to one stream, and their number
+// and memory are bounded. Their work areas come from Ingot's pool for the time of a call.
 #include "runtime/fft/transform.hpp"
 
 #include <ingot/core/error.hpp>
@@ -100,8 +100,8 @@ cufftType type_of(const transform& t) {
     }
 }
 
-/// One array as cuFFT's advanced layout has it: element (i, j, k) of transform b is number b * distance + ((i *
-/// embed[1] + j) * embed[2] + k) * step.
+/// An array in cuFFT's advanced layout: element (i, j, k) of transform b is number b * distance + ((i * embed[1] + j) *
+/// embed[2] + k) * step.
 struct lattice {
     long long embed[3], step, distance;
 
@@ -147,10 +147,10 @@ struct plan {
     std::vector<long long> key;
     cufftHandle handle = CUFFT_PLAN_NULL;
     std::size_t work_bytes = 0;
-    std::size_t table_bytes = 0;  // as many as a table of roots for each axis takes
+    std::size_t table_bytes = 0;  // estimate: a table of roots for each axis
 };
 
-/// A stream's plans, the latest used first. One thread uses them at a time.
+/// A stream's plans, the most recently used first. One thread uses them at a time.
 class plan_cache {
 public:
     explicit plan_cache(stream_state& stream) : stream_(stream) {}
@@ -167,13 +167,13 @@ public:
         plan made{key};
         for (const transform::axis& a : t.own)
             made.table_bytes += static_cast<std::size_t>(a.extent) * 2 * detail::size_of(t.part);
-        // A recorded graph uses its plans' tables, and a capture cannot wait: its stream keeps all.
+        // A recorded graph uses its plans' tables, and a capture cannot wait, so its stream keeps all plans.
         const bool is_recorded = stream_.capture.load(std::memory_order_relaxed) != nullptr;
         while (!is_recorded && !plans_.empty() &&
                (plans_.size() >= most_plans || bytes_ + made.table_bytes > most_bytes))
             drop_last();
         cufftResult status = make(made, wanted);
-        if (status == CUFFT_ALLOC_FAILED && !is_recorded) {  // once more, with what is kept for later given back
+        if (status == CUFFT_ALLOC_FAILED && !is_recorded) {  // again, after freeing cached plans and blocks
             while (!plans_.empty()) drop_last();
             stream_.pool->free_all_blocks();
             status = make(made, wanted);
@@ -204,7 +204,7 @@ private:
         if (status != CUFFT_SUCCESS) api.destroy(std::exchange(p.handle, CUFFT_PLAN_NULL));
         return status;
     }
-    /// Its last call may still run.
+    /// Waits first, because the plan's last call may still run.
     void drop_last() {
         stream_.backend->synchronize(stream_.native);
         cufft().destroy(plans_.back().handle);
@@ -266,7 +266,7 @@ void run(const transform& t, stream_state& stream) {
 }  // namespace
 
 void call_cufft(const transform& t, stream_state& stream) {
-    // Real numbers are written in pairs.
+    // cuFFT writes real numbers in pairs.
     const auto address = reinterpret_cast<std::uintptr_t>(t.to);
     if (t.how != direction::to_real || address % (2 * detail::size_of(t.part)) == 0) return run(t, stream);
     std::size_t bytes = t.bytes_to();  // a result has no gaps

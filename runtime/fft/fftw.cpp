@@ -1,6 +1,6 @@
-// FFTW as a typed table. Plans are made under a lock, for its planner is one for all threads, and are executed by any
-// number of threads: a batch is cut into pieces that Ingot's workers take. One large transform is FFTW's own to cut,
-// where its library of threads is there, and again the workers run the pieces.
+// FFTW as a typed table. Plans are made under a lock, because all threads share one planner, and may be executed by any
+// number of threads: a batch is cut into pieces for Ingot's workers. A single large transform is cut by FFTW, if its
+// threads library is found; the workers run those pieces too.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace ingot::runtime {
 
 namespace {
 
-// The interface's own numbers, and its functions as its guru interface of 64 bits has them.
+// The interface's constants, and the functions of its 64-bit guru interface.
 constexpr unsigned destroy_input = 1u << 0, unaligned = 1u << 1, preserve_input = 1u << 4, estimate = 1u << 6;
 struct dimension {
     std::ptrdiff_t n, is, os;
@@ -42,18 +42,18 @@ struct fftw_api {
     void (*execute_c2r)(fftw_plan, void* in, R* out);
     void (*destroy_plan)(fftw_plan);
     int (*alignment_of)(R*);
-    // The number of threads is the process', for all plans that are made from then on. Null: FFTW has no threads here.
+    // The number of threads is global: it holds for all plans made from then on. Null: FFTW has no threads here.
     void (*plan_with_threads)(int) = nullptr;
     int (*planner_threads)() = nullptr;
 };
 
-/// FFTW's loop over the parts of a transform, by Ingot's workers.
+/// Runs FFTW's loop over the parts of a transform on Ingot's workers.
 void run_parts(void* (*part)(char*), char* all, std::size_t bytes_each, int parts, void*) {
     run_on_workers(static_cast<std::size_t>(parts), [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) part(all + i * bytes_each);
     });
 }
-/// It has to be asked before any plan is made.
+/// Must be called before any plan is made.
 template <class R>
 void find_threads(fftw_api<R>& api) {
     constexpr bool single = sizeof(R) == 4;
@@ -73,7 +73,7 @@ void find_threads(fftw_api<R>& api) {
         set_loop(run_parts, nullptr);
         api.plan_with_threads = plan_with;
         api.planner_threads = threads;
-    } catch (const library_error&) {  // transforms by one thread
+    } catch (const library_error&) {  // transforms use one thread
     }
 }
 
@@ -108,8 +108,8 @@ const fftw_api<R>& fftw() {
     return api;
 }
 
-/// Plans are for that many threads while it is there; those that the rest of the process makes are for as many as
-/// before. Under the planner's lock.
+/// Plans are made for that many threads while this object exists; afterwards the process's old number is restored. Used
+/// under the planner's lock.
 template <class R>
 class planning_with {
 public:
@@ -133,17 +133,17 @@ std::mutex& planner() {
     return mutex;
 }
 
-/// Plans of one precision, the latest used first.
+/// Plans of one precision, the most recently used first.
 template <class R>
 class plan_cache {
 public:
     using key = std::vector<index_t>;
     using plan_ref = std::shared_ptr<fftw_plan_s>;
 
-    /// Throws library_error where FFTW does not do this.
+    /// Throws library_error where FFTW has no such plan.
     plan_ref find(const transform& t, bool aligned, int threads) {
         const key wanted = key_of(t, aligned, threads);
-        plan_ref found, dropped;  // what destroys a plan locks the planner: these go when it is unlocked
+        plan_ref found, dropped;  // destroying a plan locks the planner, so these are destroyed after the unlock
         const std::lock_guard lock(planner());
         const auto known = plans_.find(wanted);
         if (known != plans_.end()) {
@@ -228,7 +228,7 @@ double operations_of_one(const transform& t) {
     for (const transform::axis& a : t.own) operations *= static_cast<double>(a.extent);
     return operations * std::log2(std::max(operations, 2.0));
 }
-/// Transforms that are worth a worker of their own: as many as take some tens of microseconds.
+/// The number of transforms worth a worker: they take some tens of microseconds.
 index_t worth_a_piece(const transform& t, index_t times) {
     const double wanted = 1e5 / (operations_of_one(t) * static_cast<double>(times));
     return static_cast<index_t>(std::clamp(std::ceil(wanted), 1.0, 1e9));
@@ -244,7 +244,7 @@ void run_in(const transform& t) {
     const index_t each = std::max((extent + pieces_wanted - 1) / pieces_wanted, worth_a_piece(t, times));
     const index_t pieces = (extent + each - 1) / each;
     const auto is_aligned = [](void* at) { return fftw<R>().alignment_of(static_cast<R*>(at)) == 0; };
-    if (extent == 1) {  // and so is every axis of the batch
+    if (extent == 1) {  // so is every axis of the batch
         constexpr double worth_threads = 2e6;
         const int threads = operations_of_one(t) < worth_threads ? 1 : static_cast<int>(worker_count());
         const auto plan = plans<R>().find(t, is_aligned(t.from) && is_aligned(t.to), threads);

@@ -1,4 +1,5 @@
-// The nodes of Fourier, cosine and sine transforms: calls of the library between what brings elements to it and back.
+// The nodes of Fourier, cosine and sine transforms: library calls between the preparation of their elements and of
+// their results.
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -12,7 +13,7 @@ namespace ingot::detail {
 
 namespace {
 
-/// As many points along the axis, those that are missing zeros.
+/// x with the transform's number of points along the axis; missing ones are zeros.
 template <class T>
 lazy<T> with_points(const char* operation, const lazy<T>& x, const transformed_axis& a) {
     const shape_like shape = x.shape();
@@ -29,8 +30,8 @@ lazy<T> with_points(const char* operation, lazy<T> x, std::span<const transforme
     return x;
 }
 
-/// f(x) times a factor. What a kernel computes is multiplied there; of an array, which is read as it lies, the result
-/// is, by whatever reads it.
+/// f(x) times a factor. If a kernel computes x, the kernel multiplies; an array is read in place, so the reader of the
+/// result multiplies.
 template <class T, class F>
 auto scaled_transform(const lazy<T>& x, double factor, const F& f) {
     using result = decltype(f(x));
@@ -39,7 +40,7 @@ auto scaled_transform(const lazy<T>& x, double factor, const F& f) {
     return f(lazy<T>(x * factor));
 }
 
-/// f(x with these axes last) with the axes where they were.
+/// Calls f(x with these axes last) and moves the axes back.
 template <class T, class F>
 auto with_axes_last(const lazy<T>& x, std::span<const transformed_axis> all, const F& f) {
     std::vector<index_t> from, last;
@@ -63,7 +64,7 @@ lazy<C> call_transform(const char* operation, const lazy<T>& x, std::size_t coun
     }
 }
 
-/// Of complex numbers along all axes, not scaled.
+/// Complex transforms along all axes, unscaled.
 template <class C>
 lazy<C> transformed(const char* operation, lazy<C> x, std::span<const std::vector<transformed_axis>> calls,
                     bool inverse) {
@@ -77,8 +78,8 @@ lazy<C> transformed(const char* operation, lazy<C> x, std::span<const std::vecto
         });
     return x;
 }
-/// n real numbers of the first half of their spectrum, along the last axis. Imaginary parts that no such spectrum has
-/// are taken for zeros: what a library makes of them is its own affair.
+/// n real numbers from the first half of their spectrum, along the last axis. Imaginary parts that such a spectrum
+/// cannot have are set to zero, because libraries treat them differently.
 template <class R>
 lazy<R> reals_of_half(const char* operation, const lazy<std::complex<R>>& half, index_t n) {
     const index_t middle = n % 2 == 0 ? n / 2 : 0;
@@ -88,14 +89,14 @@ lazy<R> reals_of_half(const char* operation, const lazy<std::complex<R>>& half, 
     return call_library_making<library_function::irfft1d, R>(operation, n, taken);
 }
 
-/// exp(-i angle (first + k)), k along an axis of `count`.
+/// exp(-i angle (first + k)), for k along an axis of `count`.
 template <class R>
 lazy<std::complex<R>> turns(index_t count, double first, double angle) {
     const auto at = (astype<double>(position_along(count, 0)) + first) * angle;
     return complex_of(astype<R>(cos(at)), astype<R>(-sin(at)));
 }
 
-/// Along the last axis, of n points, each type of scipy.fft's own size.
+/// A cosine transform along the last axis, of n points; each type has scipy.fft's scale.
 template <class R>
 class cosine_transform {
 public:
@@ -115,7 +116,7 @@ public:
                 return fourth();
         }
     }
-    /// What undoes a transform divides by.
+    /// The number by which the inverse transform divides.
     static double points(int type, index_t n) { return static_cast<double>(type == 1 ? 2 * (n - 1) : 2 * n); }
 
 private:
@@ -129,7 +130,7 @@ private:
     lazy<T> behind(const lazy<T>& a, const lazy<T>& b) const {
         return joined(operation_, lazy_parts<T>{a, b}, a.ndim() - 1);
     }
-    /// Element 0, with `both` the last one too, times a factor.
+    /// e with element 0, and if `both` the last one, multiplied by a factor.
     lazy<R> with_ends(const lazy<R>& e, bool both, double factor) const {
         const auto at = position_along(n_, 0);
         return where((at == index_t{0}) | (at == (both ? n_ - 1 : 0)), e * factor, e);
@@ -138,14 +139,14 @@ private:
         return call_library_making<library_function::rfft1d, C>(operation_, n / 2 + 1, e);
     }
 
-    /// Of the elements there and back.
+    /// Type 1: a transform of the elements, followed by them in reverse.
     lazy<R> first(bool ortho) const {
         const double root = std::numbers::sqrt2;
         const lazy<R> x = ortho ? with_ends(x_, true, root) : x_;
         const lazy<R> y = real(spectrum(behind(x, part(x, slice(n_ - 2, 0, -1))), 2 * (n_ - 1)));
         return ortho ? with_ends(y, true, 1 / root) : y;
     }
-    /// Of the even elements, then the odd ones backwards.
+    /// Type 2: a transform of the even elements, then the odd ones in reverse.
     lazy<R> second(bool ortho) const {
         const lazy<R> order =
             n_ == 1 ? x_ : behind(part(x_, slice(0, none, 2)), part(x_, slice(n_ - 1 - n_ % 2, none, -2)));
@@ -154,12 +155,12 @@ private:
         const lazy<R> y = real(whole * turns<R>(n_, 0, pi / static_cast<double>(2 * n_))) * 2;
         return ortho ? with_ends(y, false, 1 / std::numbers::sqrt2) : y;
     }
-    /// The same backwards, times 2 n.
+    /// Type 3: type 2 in reverse, times 2 n.
     lazy<R> third(bool ortho) const {
         const lazy<R> x = ortho ? with_ends(x_, false, std::numbers::sqrt2) : x_;
         const index_t half = n_ / 2 + 1;
         const auto at = position_along(half, 0);
-        // Element n - k, and of k = 0, where there is none, a zero.
+        // Element n - k; for k = 0 there is none, so zero.
         const lazy<R> mirrored = part(cyclic_mirror(x), slice(0, half));
         const lazy<C> turned = complex_of(part(x, slice(0, half)), where(at == index_t{0}, R(0), -mirrored));
         const lazy<R> order =
@@ -194,7 +195,7 @@ private:
     index_t n_;
 };
 
-/// Along the last axis, of n points.
+/// A sine transform along the last axis, of n points.
 template <class R>
 class sine_transform {
 public:
@@ -205,7 +206,7 @@ public:
         if (type == 2) return backwards(cosine_transform<R>(operation_, alternating(x_), n_).of_type(2, ortho));
         return alternating(cosine_transform<R>(operation_, backwards(x_), n_).of_type(type, ortho));
     }
-    /// What undoes a transform divides by.
+    /// The number by which the inverse transform divides.
     static double points(int type, index_t n) { return static_cast<double>(type == 1 ? 2 * (n + 1) : 2 * n); }
 
 private:
@@ -218,7 +219,7 @@ private:
         widths.back() = pad_width(1, 0);
         return pad(e, pad_widths(std::move(widths)));
     }
-    /// Of 0, x, 0, and x backwards with the other sign.
+    /// Type 1: a transform of 0, x, 0, and x in reverse with the other sign.
     lazy<R> first() const {
         using C = std::complex<R>;
         const lazy<R> back = -behind_zero(backwards(x_));
@@ -232,7 +233,7 @@ private:
     index_t n_;
 };
 
-/// Along one axis, of a type that each has: F is one of the two above.
+/// A transform along one axis, of a type that both have: F is one of the two classes above.
 template <class F, class R>
 lazy<R> along_axis(const char* operation, const lazy<R>& e, const transformed_axis& along, int type, bool inverse,
                    fft::norm how) {
@@ -277,7 +278,7 @@ auto transforms<R>::of_reals(const char* operation, const lazy<R>& e, along all,
                             });
 }
 
-// Along the last axis given to as many real numbers as it has points, along the others as of complex ones.
+// Along the last given axis, a transform to as many real numbers as it has points; along the others, complex ones.
 template <class R>
 lazy<R> transforms<R>::to_reals(const char* operation, const lazy<C>& e, along all, fft::norm how) {
     check_has_axes(operation, all);
@@ -299,7 +300,7 @@ lazy<R> transforms<R>::by_cosines(const char* operation, const lazy<R>& e, const
 template <class R>
 lazy<R> transforms<R>::by_sines(const char* operation, const lazy<R>& e, const transformed_axis& axis, int type,
                                 bool inverse, fft::norm how) {
-    if (type != 1) check_cosine_type(operation, type, axis.points);  // the sine's of type 1 may have a single point
+    if (type != 1) check_cosine_type(operation, type, axis.points);  // type 1 of the sine allows a single point
     return along_axis<sine_transform<R>>(operation, e, axis, type, inverse, how);
 }
 

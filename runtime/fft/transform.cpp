@@ -1,5 +1,5 @@
-// From a call's arrays to what the libraries take: axes of one element are dropped, those of the batch that lie as one
-// are joined.
+// Converts a call's arrays to the libraries' form: axes of one element are dropped, and batch axes that can be walked
+// as one are joined.
 #include "runtime/fft/transform.hpp"
 
 #include <algorithm>

@@ -8,33 +8,33 @@
 
 namespace ingot::runtime {
 
-/// The functions behind the rows of each name, whatever their number of axes. None is scaled. Throw library_error where
-/// the library is not there, or says that it failed.
+/// The functions behind the rows of each name, for any number of axes. They do not scale. They throw library_error
+/// where the library is missing or reports a failure.
 void fft(const library_arguments&);
 void ifft(const library_arguments&);
-/// From real numbers, of whose spectrum the last axis has the first half; and back, where that is taken to be all that
-/// there is to know, and the operand is overwritten.
+/// rfft transforms real numbers and keeps the first half of the spectrum's last axis. irfft transforms such a half
+/// back, takes it as complete, and overwrites its operand.
 void rfft(const library_arguments&);
 void irfft(const library_arguments&);
 
-/// What a library is asked: a transform along all of `own` for each point of `batch`.
+/// A library's call: a transform along all of `own` for each point of `batch`.
 struct transform {
     enum class direction : std::uint8_t { forward, inverse, to_complex, to_real };
-    /// Strides are in elements of the array that they are of.
+    /// Strides are in elements of the array to which they belong.
     struct axis {
         index_t extent, from, to;
     };
 
     direction how;
     dtype part;               // float32 or float64
-    std::vector<axis> own;    // the last one's extent is that of the real numbers, where there are any
-    std::vector<axis> batch;  // of extents above 1; what lies as one axis is one
+    std::vector<axis> own;    // the last one's extent counts the real numbers, where there are any
+    std::vector<axis> batch;  // extents above 1; axes that can be walked as one are joined
     void* from;
     void* to;
 
     std::size_t bytes_from() const { return detail::size_of(part) * (how == direction::to_complex ? 1 : 2); }
     std::size_t bytes_to() const { return detail::size_of(part) * (how == direction::to_real ? 1 : 2); }
-    /// The last axis of each array, of which one may have half as many.
+    /// The last axis of each array; one of the two may be half as long.
     index_t last_from() const { return how == direction::to_real ? own.back().extent / 2 + 1 : own.back().extent; }
     index_t last_to() const { return how == direction::to_complex ? own.back().extent / 2 + 1 : own.back().extent; }
     /// The longest axis of the batch; the batch's size where there is none.
@@ -45,7 +45,7 @@ struct transform {
 void call_fftw(const transform&);
 void call_cufft(const transform&, stream_state&);
 
-/// f(from, to) for each point of the batch but its axis `without`: where the arrays begin there.
+/// Calls f(from, to) with the arrays' addresses for each point of the batch, without its axis `without`.
 template <class F>
 void for_each_of_batch(const transform& t, std::size_t without, F&& f) {
     index_t points = 1;

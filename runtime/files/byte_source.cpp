@@ -58,7 +58,7 @@ void byte_stream::read(std::span<std::byte> to) {
 std::unique_ptr<byte_source> open_file(const std::string& operation, const std::string& path) {
     check_path(operation, path);
     std::string subject = "[" + operation + "] " + path;
-    // O_NONBLOCK: a fifo must not hang us.
+    // O_NONBLOCK: a fifo must not block the process.
     file_descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
     if (!file || fstat(file.get(), &status) != 0) throw_file_error(subject, std::strerror(errno));

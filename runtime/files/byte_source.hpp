@@ -1,6 +1,6 @@
-// Where a format's reader takes its bytes from: a file, or memory in which tests put what they like. A source is read
-// anywhere, a stream from its beginning to its end; both know their size before anything is read, so that nothing is
-// allocated that they do not justify.
+// The bytes that a format's reader reads: a file, or memory that a test has filled. A source is read anywhere, a stream
+// from its beginning to its end. Both know their size before anything is read, so that no more is allocated than it
+// justifies.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace ingot::runtime {
 
-/// Throws file_error: "[load] x.npy: what".
+/// Throws file_error with the text "[load] x.npy: what".
 [[noreturn]] void throw_file_error(const std::string& subject, const std::string& what);
 
 class byte_source {
 public:
-    /// subject: what is being done and with which file, as errors begin: "[load] x.npy".
+    /// `subject` begins the errors: the operation and the file, "[load] x.npy".
     byte_source(std::string subject, std::uint64_t size) : subject_(std::move(subject)), size_(size) {}
     byte_source(const byte_source&) = delete;
     byte_source& operator=(const byte_source&) = delete;
@@ -25,7 +25,7 @@ public:
 
     const std::string& subject() const noexcept { return subject_; }
     std::uint64_t size() const noexcept { return size_; }
-    /// Fills `to` from an offset on. Throws file_error where there are not so many bytes.
+    /// Fills `to` from an offset on. Throws file_error where the source is too short.
     void read(std::uint64_t offset, std::span<std::byte> to) const;
 
 protected:
@@ -36,7 +36,7 @@ private:
     std::uint64_t size_;
 };
 
-/// Bytes that stay where they are.
+/// Bytes in memory, which must outlive the source.
 class memory_source : public byte_source {
 public:
     memory_source(std::string subject, std::span<const std::byte> bytes)
@@ -61,8 +61,8 @@ public:
 
     const std::string& subject() const noexcept { return subject_; }
     std::uint64_t remaining() const noexcept { return remaining_; }
-    /// Fills `to` with the bytes that come next. Throws file_error where there are not so many; with the last of them
-    /// what is known of all is checked.
+    /// Fills `to` with the next bytes. Throws file_error where too few are left. With the last bytes, a checksum of all
+    /// is checked, if there is one.
     void read(std::span<std::byte> to);
 
 protected:
@@ -73,7 +73,7 @@ private:
     std::uint64_t remaining_;
 };
 
-/// All of a source, which stays for as long.
+/// The whole of a source, which must outlive the stream.
 class source_stream : public byte_stream {
 public:
     explicit source_stream(const byte_source& source) : byte_stream(source.subject(), source.size()), source_(source) {}
@@ -89,9 +89,9 @@ private:
     std::uint64_t at_ = 0;
 };
 
-// ---- integers as files have them -----------------------------------------------------------------------------------
+// ---- integers in files ---------------------------------------------------------------------------------------------
 
-/// An unsigned integer, its lowest byte first.
+/// An unsigned integer, lowest byte first.
 template <class T>
 T little_endian(std::span<const std::byte> bytes) noexcept {
     T value = 0;

@@ -1,4 +1,5 @@
-// See crc32.hpp. tables[k][b] is what a byte b adds that k bytes follow, so that eight look-ups take eight bytes.
+// See crc32.hpp. tables[k][b] is the contribution of a byte b that k bytes follow, so that eight look-ups process eight
+// bytes.
 #include "runtime/files/crc32.hpp"
 
 #include <array>

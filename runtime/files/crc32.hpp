@@ -7,7 +7,7 @@
 
 namespace ingot::runtime {
 
-/// Of what was added before (0: nothing) and these bytes behind it.
+/// The checksum of these bytes behind those of which `before` is the checksum (0: none).
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0) noexcept;
 
 }  // namespace ingot::runtime

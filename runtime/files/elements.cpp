@@ -8,7 +8,7 @@ namespace ingot::runtime {
 
 namespace {
 
-constexpr std::size_t cached_piece = std::size_t{1} << 18;  // what is read is swapped while a cache holds it
+constexpr std::size_t cached_piece = std::size_t{1} << 18;  // a piece is swapped while it is in a cache
 
 template <class Word>
 void swap_words(std::span<std::byte> bytes) {
@@ -25,7 +25,7 @@ void swap_words(std::span<std::byte> bytes) {
     }
 }
 
-/// Bytes of what has a byte order of its own: of a complex number, a part.
+/// Size of the unit that has a byte order: a number, or a part of a complex number.
 std::size_t number_size(dtype t) { return detail::size_of(t) / (detail::kind_of(t) == detail::kind::complex ? 2 : 1); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The elements of a .npy file as this machine has them.
+// Converts elements of a .npy file to this machine's form.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace ingot::runtime {
 
-/// Fills `to`, of whole elements, with those that come next: their bytes in this machine's order, bools 0 or 1.
+/// Fills `to` with the next whole elements: in this machine's byte order, bools as 0 or 1.
 void read_elements(byte_stream&, const npy_contents&, std::span<std::byte> to);
 
 }  // namespace ingot::runtime

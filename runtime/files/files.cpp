@@ -1,4 +1,4 @@
-// Arrays in files: what include/ingot/files/npy.hpp calls.
+// Arrays in files: the functions behind include/ingot/files/npy.hpp.
 #include <ingot/files/npy.hpp>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ public:
     explicit npz_archive(std::unique_ptr<byte_source> source) : archive_(std::move(source)) {}
 
     const std::vector<zip_entry>& entries() const { return archive_.entries(); }
-    /// The last one of a name, as Python has it; null where there is none. The suffix may be given.
+    /// The last entry with this name, as in Python; null where there is none. The suffix may be given.
     const zip_entry* find(const std::string& name) const {
         for (const std::string& full : {name + std::string(npy_suffix), name}) {
             const auto found =

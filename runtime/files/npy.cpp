@@ -16,20 +16,20 @@ namespace ingot::runtime {
 
 namespace {
 
-constexpr std::size_t ordered_piece = std::size_t{1} << 24;  // in Fortran order; large enough to fill a GPU
+constexpr std::size_t ordered_piece = std::size_t{1} << 24;  // of elements in Fortran order; enough to fill a GPU
 
 void read_in_c_order(byte_stream& from, const npy_contents& file, buffer& to, std::size_t bytes) {
     write_in_pieces(to, 0, bytes, *current().stream,
                     [&](std::span<std::byte> piece) { read_elements(from, file, piece); });
 }
 
-/// An axis of more than one element, in the order of the file, the slowest first.
+/// An axis of more than one element, in the file's order, the slowest first.
 struct file_axis {
     index_t extent, stride;  // of the array in C order
 };
 
-/// Elements in Fortran order go by pieces into memory of their own and from there, by a kernel, to where they belong.
-/// They are moved as integers, so that every bit of a NaN stays.
+/// Reads elements in Fortran order in pieces into a temporary, and copies them by a kernel to their positions. They are
+/// moved as integers, so that every bit of a NaN is kept.
 class fortran_reader {
 public:
     fortran_reader(byte_stream& from, const npy_contents& file, const detail::destination& to)
@@ -46,9 +46,9 @@ public:
     void read() { read_from(0, 0); }
 
 private:
-    /// Elements below an index of the axes before `axis`, which lie at `offset` of the array.
+    /// Reads the elements below an index of the axes before `axis`; they lie at `offset` of the array.
     void read_from(std::size_t axis, index_t offset) {
-        index_t below = static_cast<index_t>(detail::size_of(unit_));  // bytes of a step along the axis
+        index_t below = static_cast<index_t>(detail::size_of(unit_));  // bytes of one step along the axis
         for (std::size_t j = axis + 1; j < axes_.size(); ++j) below *= axes_[j].extent;
         const auto most = static_cast<index_t>(ordered_piece);
         const auto [extent, stride] = axes_[axis];

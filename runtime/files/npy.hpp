@@ -1,5 +1,5 @@
-// The elements of arrays between .npy files and devices: a piece at a time, so that of a file of any size no more than
-// some megabytes are on the host beside the array.
+// Reads and writes arrays as .npy files, a piece at a time, so that for a file of any size only some megabytes are on
+// the host beside the array.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,11 @@
 
 namespace ingot::runtime {
 
-/// Reads a .npy file whole into a new array in C order, on the current device. Throws file_error, and dtype_error where
-/// the dtype is not `to.type`.
+/// Reads a whole .npy file into a new array in C order, on the current device. Throws file_error, and dtype_error where
+/// the file has a dtype other than `to.type`.
 void read_npy(byte_stream&, detail::destination to);
 
-/// Hands on the bytes of the .npy file of elements that stand side by side in C order. `subject` is what errors begin
-/// with.
+/// Passes the bytes of the .npy file of contiguous elements in C order to `write`. Errors begin with `subject`.
 void write_npy(const std::string& subject, dtype, const buffer_ref& memory, const detail::layout& where,
                const std::function<void(std::span<const std::byte>)>& write);
 

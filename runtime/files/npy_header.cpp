@@ -1,7 +1,7 @@
-// See npy_header.hpp. The dict is what NumPy writes with repr():
+// See npy_header.hpp. The dict is the one that NumPy writes with repr():
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
-// its keys in any order, strings in either quotes, spaces anywhere, and the L behind integers of Python 2. Nothing else
-// of Python is understood.
+// Keys may be in any order, strings in either quotes, spaces anywhere, and integers may have Python 2's L. No other
+// Python is understood.
 #include "runtime/files/npy_header.hpp"
 
 #include <array>
@@ -16,11 +16,11 @@ namespace ingot::runtime {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t longest_header = std::size_t{1} << 20;  // an array of 64 axes wants 2 KiB
+constexpr std::size_t longest_header = std::size_t{1} << 20;  // a header of 64 axes takes 2 KiB
 constexpr std::size_t alignment = 64;                         // of the elements in the file
-constexpr std::size_t digits_to_grow = 21;  // NumPy leaves room for the first extent to grow to so many digits
+constexpr std::size_t digits_to_grow = 21;  // NumPy leaves room for the first extent to grow to this many digits
 
-/// "f4", as NumPy writes it behind the byte order; nothing of a dtype that it has not.
+/// "f4", as NumPy writes it behind the byte order; empty for a dtype that NumPy does not have.
 std::string short_name(dtype t) {
     if (t == dtype::bf) return "";
     const auto& facts = detail::facts(t);
@@ -32,7 +32,7 @@ std::string short_name(dtype t) {
     return letter + std::to_string(facts.size);
 }
 
-/// Text from a file, for an error: quoted, cut, without what a terminal would take for its own.
+/// Text from a file for an error message: quoted, shortened, without control characters.
 std::string in_quotes(std::string_view text) {
     std::string shown;
     for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
@@ -155,7 +155,7 @@ private:
         if (extents.size() == 1 && !comma) malformed("',' before it");
         result_.shape = shape_like(extents);
     }
-    /// A list or a tuple describes records, which are no numbers; what is in them is then of no account.
+    /// A list or a tuple describes records, which are not supported, so the rest is not parsed.
     void descr() {
         skip_space();
         if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '('))
@@ -187,7 +187,7 @@ std::string read_text(byte_stream& from, std::size_t length) {
     return text;
 }
 
-/// Bytes of all elements; nothing where 64 bits with a sign do not count them.
+/// Bytes of all elements; empty where index_t cannot count them.
 std::optional<std::uint64_t> bytes_of(const npy_contents& file) {
     bool nothing = false;
     std::uint64_t bytes = detail::size_of(file.type);

@@ -31,7 +31,7 @@ fs::path followed(fs::path path) {
     return path;
 }
 
-/// A name that no other file has, on whatever machine shares the folder.
+/// A name that no other file has, even if several machines share the folder.
 std::string temporary_name() {
     static std::atomic<unsigned> serial{0};
     timespec now{};
@@ -78,7 +78,7 @@ void output_file::shorten(std::uint64_t size) {
 }
 
 void output_file::publish() {
-    // What a network's file system could not write it says when the file is closed.
+    // A network file system may report failed writes only when the file is closed.
     if (close(file_.release()) != 0 || std::rename(temporary_.c_str(), place_.c_str()) != 0) fail();
     temporary_.clear();
 }

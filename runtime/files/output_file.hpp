@@ -1,5 +1,5 @@
-// A file that appears when it is complete: it is written under another name beside its place, and renamed. Until then,
-// and when anything fails, what was there before stays.
+// A file that appears when it is complete: it is written under another name in the same folder, then renamed. Until
+// then, and after any failure, the old file stays.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,24 @@ namespace ingot::runtime {
 
 class output_file {
 public:
-    /// Throws file_error, as all here does: "[save] x.npy: ...". What a symbolic link points to is written, not the
-    /// link.
+    /// Throws file_error, as all functions here do: "[save] x.npy: ...". For a symbolic link, its target is written,
+    /// not the link.
     output_file(const std::string& operation, const std::string& path);
     output_file(const output_file&) = delete;
     output_file& operator=(const output_file&) = delete;
-    /// Removes what was not published.
+    /// Removes an unpublished file.
     ~output_file();
 
     const std::string& subject() const noexcept { return subject_; }
     std::uint64_t size() const noexcept { return size_; }
     void append(std::span<const std::byte> bytes);
-    /// Writes over bytes that are there.
+    /// Overwrites existing bytes.
     void overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
     void shorten(std::uint64_t size);
     void publish();
 
 private:
-    [[noreturn]] void fail() const;  // for the reason in errno
+    [[noreturn]] void fail() const;  // with the reason in errno
 
     std::string subject_;
     std::filesystem::path place_, temporary_;

@@ -1,4 +1,4 @@
-// Arrays as text, and as bytes alone: what include/ingot/files/text_files.hpp calls.
+// Arrays as text and as raw bytes: the functions behind include/ingot/files/text_files.hpp.
 #include <ingot/files/text_files.hpp>
 
 #include <algorithm>
@@ -30,14 +30,14 @@ std::string_view trimmed(std::string_view text) {
 
 // ---- numbers from text ---------------------------------------------------------------------------------------------
 
-/// Takes a number from the front of a text; whether there is one. Infinities and NaN have C's names.
+/// Takes a number from the front of a text; returns whether there is one. Infinities and NaN have C's names.
 template <class T>
 bool take_number(std::string_view& text, T& value) {
     std::string_view rest = text;
     if (rest.size() > 1 && rest[0] == '+' && rest[1] != '-') rest.remove_prefix(1);
     const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
     if (status == std::errc::result_out_of_range && std::is_floating_point_v<T>) {
-        // Beyond the type is infinite, or 0: as strtod has it.
+        // A number beyond the type's range becomes infinite, or 0, as with strtod.
         value = static_cast<T>(std::strtod(std::string(rest.data(), end).c_str(), nullptr));
     } else if (status != std::errc()) {
         return false;
@@ -46,7 +46,7 @@ bool take_number(std::string_view& text, T& value) {
     return true;
 }
 
-/// An element of T from the front of a text.
+/// Takes an element of T from the front of a text.
 template <class T>
 bool take_element(std::string_view& text, T& value) {
     if constexpr (std::same_as<T, bool>) {
@@ -60,7 +60,7 @@ bool take_element(std::string_view& text, T& value) {
         value = T(number);
         return found;
     } else if constexpr (complex_number<T>) {
-        // 1, 2j, 1+2j, and these in parentheses.
+        // Accepts 1, 2j, 1+2j, and these in parentheses.
         std::string_view rest = text;
         const bool in_parentheses = !rest.empty() && rest[0] == '(';
         if (in_parentheses) rest.remove_prefix(1);
@@ -162,7 +162,7 @@ private:
     std::string text_;
 };
 
-/// The shape of so many rows and columns as NumPy has it: without axes of one element beyond `ndmin`.
+/// The shape of a table as in NumPy: axes of one element are dropped unless `ndmin` wants them.
 std::vector<index_t> shape_of_table(index_t rows, index_t columns, const loadtxt_options& options) {
     std::vector<index_t> shape{rows, columns};
     if (rows == 0 && options.ndmin < 2) return {0};
@@ -185,7 +185,7 @@ void put(destination to, const std::vector<T>& values, std::span<const index_t> 
 
 // ---- numbers to text -----------------------------------------------------------------------------------------------
 
-/// A format of C's printf for one number.
+/// A printf format for one number.
 class number_format {
 public:
     explicit number_format(const std::string& format) {
@@ -226,7 +226,7 @@ private:
     bool is_integer_ = false;
 };
 
-/// f of the elements on the host, as a span of T.
+/// Calls f with the elements on the host, as a span of T.
 template <class F>
 void with_elements(dtype type, const buffer_ref& memory, const layout& where, const F& f) {
     with_element_type(type, [&]<class T>(std::type_identity<T>) {

@@ -1,5 +1,5 @@
-// See zip_reader.hpp. An archive is read from its end: the end record says where the directory is, the directory where
-// each entry is; every number is compared with the file's size before it is used.
+// See zip_reader.hpp. An archive is read from its end: the end record contains the position of the directory, the
+// directory that of each entry. Every number is compared with the file's size before it is used.
 #include "runtime/files/zip_reader.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using bytes_view = std::span<const std::byte>;
 
-constexpr std::uint64_t most_by_deflate = 1032;  // bytes out of one: 258 of two bits
+constexpr std::uint64_t most_by_deflate = 1032;  // bytes from one compressed byte: 258 for each two bits
 
 std::uint16_t u16(bytes_view b, std::size_t at) { return little_endian<std::uint16_t>(b.subspan(at)); }
 std::uint32_t u32(bytes_view b, std::size_t at) { return little_endian<std::uint32_t>(b.subspan(at)); }
@@ -33,7 +33,7 @@ std::vector<std::byte> read_at(const byte_source& source, std::uint64_t offset, 
 
 struct directory_place {
     std::uint64_t offset, size, entries;
-    std::uint64_t end;  // where the records begin that stand behind it
+    std::uint64_t end;  // where the records behind the directory begin
 };
 
 /// The end record, which only a comment follows.
@@ -76,7 +76,7 @@ directory_place find_directory(const byte_source& source) {
     return place;
 }
 
-/// Numbers of 64 bits, in the order of those that are too large for where they should stand.
+/// The 64-bit numbers, in the order of the fields that are too small for them.
 class zip64_numbers {
 public:
     zip64_numbers(bytes_view extra, const std::string& subject) : subject_(subject) {
@@ -133,7 +133,7 @@ std::vector<zip_entry> read_directory(const byte_source& source, const directory
 
 // ---- entries -------------------------------------------------------------------------------------------------------
 
-/// An entry's bytes, checked when the last of them was read.
+/// An entry's bytes; the checksum is checked once the last of them is read.
 class entry_stream : public byte_stream {
 public:
     entry_stream(const byte_source& source, std::uint64_t offset, const zip_entry& entry, std::string subject)
@@ -200,7 +200,7 @@ private:
     }
 
     const byte_source& source_;
-    std::uint64_t offset_, compressed_;  // of what is yet to be taken from the source
+    std::uint64_t offset_, compressed_;  // still to be read from the source
     std::uint32_t crc_ = 0, crc_wanted_;
     std::optional<zlib_stream> inflater_;
     std::vector<std::byte> input_;

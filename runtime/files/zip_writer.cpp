@@ -10,9 +10,9 @@ namespace ingot::runtime {
 
 namespace {
 
-constexpr std::uint16_t version = 45;  // of the format: the first with zip64
+constexpr std::uint16_t version = 45;  // of the format; the first with zip64
 constexpr std::uint16_t made_on_unix = 3 << 8;
-constexpr std::uint32_t read_by_owner = 0600u << 16;         // rights, where Unix has them
+constexpr std::uint32_t read_by_owner = 0600u << 16;         // access rights, as Unix stores them
 constexpr std::uint16_t time_of_day = 0, date = 1 << 5 | 1;  // 1980-01-01
 constexpr std::size_t output_size = std::size_t{1} << 18;
 

@@ -1,5 +1,5 @@
-// Writes zip archives, byte for byte as NumPy's savez does through Python's zipfile: entries without a date, their own
-// headers always with sizes of 64 bits, which are written in when they are known.
+// Writes zip archives, byte for byte as NumPy's savez does through Python's zipfile: entries have no date, and their
+// headers always have 64-bit sizes, which are filled in once they are known.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,23 @@
 
 namespace ingot::runtime {
 
-/// Sizes and offsets above take 64 bits in the directory: zipfile's limit, which tests make smaller.
+/// Larger sizes and offsets take 64 bits in the directory. This is zipfile's limit; tests use a smaller one.
 inline constexpr std::uint64_t zip64_limit = 0x7fffffff;
 
 class zip_writer {
 public:
-    /// compressed: entries are deflated. Functions throw file_error; library_error where zlib is wanted and not there.
+    /// With `compressed`, entries are deflated. Functions throw file_error, and library_error where zlib is needed and
+    /// missing.
     zip_writer(output_file& file, bool compressed, std::uint64_t limit = zip64_limit)
         : file_(file), compressed_(compressed), limit_(limit) {}
 
     const std::vector<zip_entry>& entries() const noexcept { return entries_; }
 
-    /// An entry, what is appended to it, and its end.
+    /// Begin an entry, append bytes to it, and end it.
     void begin_entry(const std::string& name);
     void append(std::span<const std::byte> bytes);
     void end_entry();
-    /// Keeps so many entries and no more: the last is not to be ended.
+    /// Keeps the first `kept` entries; the last one must not have been ended.
     void drop_entries(std::size_t kept);
     /// Writes the directory.
     void finish();

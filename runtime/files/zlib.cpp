@@ -11,11 +11,11 @@ namespace ingot::runtime {
 
 namespace {
 
-// zlib.h's
+// Constants of zlib.h.
 constexpr int Z_NO_FLUSH = 0, Z_FINISH = 4;
 constexpr int Z_OK = 0, Z_STREAM_END = 1, Z_MEM_ERROR = -4, Z_BUF_ERROR = -5;
 constexpr int Z_DEFLATED = 8, Z_DEFAULT_COMPRESSION = -1, Z_DEFAULT_STRATEGY = 0;
-constexpr int raw_window_bits = -15;  // negative: no header of zlib's own around it
+constexpr int raw_window_bits = -15;  // negative: raw data without zlib's header
 constexpr int memory_level = 8;
 
 [[noreturn]] void throw_no_memory() { throw out_of_memory("[zlib] out of memory on the host"); }

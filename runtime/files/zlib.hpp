@@ -1,5 +1,5 @@
-// zlib as a typed table, opened when the first compressed entry is read or written, and the two streams that are used
-// of it: deflate without a header, as zip archives have it.
+// zlib as a typed table, opened when the first compressed entry is read or written, and its two streams: deflate
+// without a header, as in zip archives.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace ingot::runtime {
 
-/// zlib's z_stream, so that its header is not wanted to build. zlib compares the size with its own at run time.
+/// zlib's z_stream, so that the build does not need its header. At run time zlib compares the size with its own.
 struct z_stream {
     const unsigned char* next_in;
     unsigned int avail_in;
@@ -38,10 +38,10 @@ struct zlib_api {
     int (*deflateEnd)(z_stream*);
 };
 
-/// Throws library_error, which names the package that has the file.
+/// Throws library_error, which names the package that contains the file.
 zlib_api open_zlib(const std::string& file);
 
-/// One of zlib's streams. Throws library_error where zlib is not there, out_of_memory where it finds none.
+/// One of zlib's streams. Throws library_error where zlib is missing, out_of_memory where zlib finds no memory.
 class zlib_stream {
 public:
     enum class direction { inflate, deflate };
@@ -50,8 +50,8 @@ public:
     zlib_stream& operator=(zlib_stream&&) noexcept = default;
 
     enum class progress { going_on, ended, damaged };
-    /// Takes bytes from the front of `input` and puts some at the front of `output`; both are left with what remains.
-    /// Stops when it wants more of either. finish: nothing comes behind this input.
+    /// Takes bytes from the front of `input`, writes bytes to the front of `output`, and leaves the rest of both. It
+    /// stops when it needs more of either. `finish`: this is the last input.
     progress run(std::span<const std::byte>& input, std::span<std::byte>& output, bool finish = false);
 
 private:
@@ -63,7 +63,7 @@ private:
         }
     };
     int (*step_)(z_stream*, int flush);
-    std::unique_ptr<z_stream, ending> stream_;  // zlib remembers where it is
+    std::unique_ptr<z_stream, ending> stream_;  // zlib stores its address
 };
 
 }  // namespace ingot::runtime

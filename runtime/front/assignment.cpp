@@ -36,8 +36,7 @@ bool in_place(const buffer_ref& memory, std::uint32_t own) {
     return true;
 }
 
-/// `part` of the target as the tree's result is written to it: leading axes of one element that the result has beyond
-/// the target's are put before them.
+/// `part` of the target, with leading axes of extent 1 prepended where the result has more axes than the target.
 layout with_leading_axes(const char* operation, extents_ref from, const destination& to, const layout& part) {
     const int lead = to.keeps_rank ? 0 : std::max(from.rank - part.rank(), 0);
     layout seen(lead + part.rank());
@@ -73,7 +72,7 @@ void evaluate_into(const tree& t, const output& out, const runtime::repetition& 
     runtime::evaluate(t.cache, s);
 }
 
-/// Whether writing elements of the buffer through `where` while the tree is read could go wrong, or need a copy.
+/// Whether the tree reads the buffer in a way that makes writing its elements through `where` unsafe or needs a copy.
 bool reads_otherwise(const tree& t, const buffer* b, const layout& where) {
     bool binders = false, reads = false, other = false;
     for (word w : t.program) binders = binders || is_binder(kind_of_word(w)) || kind_of_word(w) == word_kind::lazy;
@@ -99,8 +98,9 @@ device_id device_of_operands(const tree& t, device_id otherwise) {
     return otherwise;
 }
 
-/// Whether an update of a whole array had better leave it in other memory, which spares copying back what has to be
-/// computed elsewhere. What a lazy reads is not seen here. Launches of a graph would not see the other memory.
+/// Whether updating a whole array is better done in new memory: the tree reads the array otherwise, so a result would
+/// be computed elsewhere and copied back. The operands of a lazy are not examined here. Launches of a graph would not
+/// see the new memory.
 bool had_better_move(const tree& t, const destination& to) {
     const auto is_lazy = [](const operand& o) { return o.kind == operand_kind::lazy; };
     return runtime::capture_of_thread() == nullptr && to.keeps_rank && to.memory && !to.memory->unowned &&
@@ -108,7 +108,7 @@ bool had_better_move(const tree& t, const destination& to) {
            reads_otherwise(t, to.memory.get(), to.where);
 }
 
-/// New memory for an array that has what the array has around a part of it.
+/// Allocates memory for an array and copies into it all elements outside `part`.
 buffer_ref with_complement(const destination& to, const layout& part) {
     const device_id device = to.memory->device;
     buffer_ref memory = allocate_buffer(to.memory->bytes, device, stream_on(device));
@@ -116,14 +116,13 @@ buffer_ref with_complement(const destination& to, const layout& part) {
     return memory;
 }
 
-/// A selection is of the array as it was when it was made.
+/// A selection refers to the array as it was when the selection was made.
 void check_not_assigned(const char* operation, const destination& to, const buffer* from) {
     if (to.memory.get() != from)
         throw shape_error("[" + std::string(operation) + "] the array was assigned to after the selection was made");
 }
 
-/// Whether an array of a joint assignment is written where it is. All selections among the targets end with the
-/// statement.
+/// Whether an array of a joint assignment is written in place. All selections among the targets end with the statement.
 bool stays(const joint_assignment& a, std::span<const joint_assignment> all) {
     std::uint32_t own = 1 + a.own;
     for (const joint_assignment& b : all) own += b.is_selection && b.from == a.from;
@@ -138,7 +137,8 @@ std::string describe(std::size_t number, const joint_assignment& a) {
            ", strides " + to_text(strides) + " from byte " + std::to_string(a.part.offset * each) + ")";
 }
 
-/// Arrays that share a buffer are apart, for one of them is split; unless it is memory that is always written in place.
+/// Throws where two targets have elements in common. Targets of different arrays that share a buffer pass: one of them
+/// is split. Memory that is always written in place is compared too.
 void check_targets_are_apart(const char* operation, std::span<const joint_assignment> all) {
     for (std::size_t k = 1; k < all.size(); ++k)
         for (std::size_t i = 0; i < k; ++i) {
@@ -168,7 +168,8 @@ void assign_array(const tree& t, destination to, std::uint32_t own) {
     } else {
         buffer_ref memory;
         evaluate_into(t, {to.type, &memory, &where});
-        // Of a view of itself: graphs look at the memory that it has.
+        // The array may be assigned a view of itself. A graph reads the array's present memory, so the result is copied
+        // there.
         const bool is_watched = to.memory && to.memory->bytes == bytes && to.memory->device == memory->device &&
                                 runtime::is_in_graphs(*to.memory);
         if (is_watched && in_place(to.memory, own))
@@ -212,7 +213,7 @@ void assign_together(const char* operation, slot& cache, const joint_outputs& tr
     runtime::small_array<output, 4> outputs(assignments.size());
     for (std::size_t k = 0; k < assignments.size(); ++k) {
         const joint_assignment& a = assignments[k];
-        // Once for each array, of which several parts may be written.
+        // An array is un-shared once, even if several of its parts are written.
         if (a.to.memory.get() == a.from && !stays(a, assignments))
             runtime::move_to(a.to.memory, copy_of(a.to.memory, a.to.memory->device));
         seen[k] = a.part;

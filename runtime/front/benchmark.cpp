@@ -1,4 +1,4 @@
-// benchmark: one function, many calls, the CPU's clock and two events on each GPU.
+// benchmark: times many calls of one function by the CPU's clock and by two events on each GPU.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -29,14 +29,14 @@ void print_times(std::ostream& out, const std::string& where, const std::vector<
     out << text;
 }
 
-/// A device's stream, and the events around a call.
+/// A device's stream, and the events before and after a call.
 struct watched {
     ingot::device device;
     stream on;
     event before{}, after{};
 };
 
-/// Each device once, with its current stream: the thread's where that is of the device.
+/// Lists each device once, with its stream: the thread's current stream where it belongs to the device.
 std::vector<watched> watch(std::vector<device> devices) {
     if (devices.empty()) devices.push_back(current_device());
     std::vector<watched> all;

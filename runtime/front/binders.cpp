@@ -1,4 +1,4 @@
-// How the functions that bind axes view their operands.
+// Builds the views through which functions that bind axes read their operands.
 #include <ingot/core/binders.hpp>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void begin(view_room& v, extents_ref shape) {
 
 constexpr int on_no_axis = -1;
 
-/// The next new axis: an old one whole, or one along which nothing moves.
+/// Appends the next new axis: a whole old axis, or one along which the view does not move.
 void add(view_room& v, const char* operation, index_t extent, int old_axis) {
     if (v.new_rank == max_rank)
         throw shape_error("[" + std::string(operation) + "] more than " + std::to_string(max_rank) +
@@ -97,7 +97,7 @@ cycle_place view_cycled(view_room& v, const char* operation, extents_ref shape, 
     std::copy_n(shape.data, shape.rank, at.place.shape());
     std::fill_n(at.place.strides(), shape.rank, index_t{0});
     const auto cycle_of = [&](int axis) { return std::ranges::find(cycles, axis, &cycle::axis); };
-    const auto binds = [&](const cycle& c) { return shape.data[c.axis] != 1; };  // one element is every one
+    const auto binds = [&](const cycle& c) { return shape.data[c.axis] != 1; };  // an axis of extent 1 binds nothing
     for (int j = 0; j < shape.rank; ++j) {
         const auto c = cycle_of(j);
         if (c != cycles.end()) at.place.shape()[j] = c->extent;

@@ -1,4 +1,5 @@
-// How operands lie in memory, as far as a key tells it: what its words about strides leave open.
+// Classifies how operands lie in memory: alignment, density, runs of rows and columns. These facts go into the key
+// beside the stride classes.
 #include <algorithm>
 #include <cstdlib>
 
@@ -29,7 +30,7 @@ bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t 
         else if ((static_cast<std::size_t>(std::abs(stride)) * element_bytes) % grain != 0)
             outer_aligned = false;
     }
-    // Without a unit axis no kernel loads vectors: one class, not two.
+    // Without a unit axis no kernel loads vectors, so both alignments are one class.
     return unit_axes == 0 || (unit_axes == 1 && outer_aligned && address % grain == 0);
 }
 
@@ -38,11 +39,11 @@ bool classifier::has_strides_of(std::size_t i, std::size_t k) const {
     return std::equal(own, own + c_.extents.size(), c_.strides_of(k));
 }
 
-/// Whether two operands with one origin are one view, be it along other axes: those of another binder, or those along
-/// which a binder's result is broadcast back. On which loops its strides lie the lowerer compares; here an axis goes by
-/// its extent and by whether it is the unit one. An axis along which both move alike is one loop for both, so it is
-/// told from all others; beside these no two axes of a view may be alike. Being so is not transitive: two views may be
-/// one with a third, and not with each other.
+/// Whether two operands with one origin are the same view, possibly along other axes: those of another binder, or those
+/// along which a binder's result is broadcast back. The lowerer compares the loops; this test compares an axis by its
+/// extent and by whether its stride is 1. An axis along which both move with one stride is one loop for both, so it
+/// differs from all other axes. No other two axes of a view may be alike. The relation is not transitive: two views may
+/// both equal a third one and differ from each other.
 bool classifier::is_same_view(std::size_t i, std::size_t k) const {
     const index_t *own = c_.strides_of(i), *other = c_.strides_of(k);
     const auto axes = c_.extents.size();
@@ -65,7 +66,7 @@ bool classifier::is_same_view(std::size_t i, std::size_t k) const {
     return moving == 0;
 }
 
-/// Do the axes along which it moves, in the key's order, make one run without gaps?
+/// Whether the axes along which an operand moves, in the key's order, form one run of memory without gaps.
 bool classifier::is_dense(std::size_t row, std::uintptr_t address) const {
     index_t run = 1;
     for (std::size_t a = c_.extents.size(); a-- > 0;) {
@@ -88,8 +89,8 @@ bool classifier::repeats_elements(std::size_t row) const {
     return places > reach;
 }
 
-/// Is everything that is folded one run of memory, in which the innermost of these axes of the outputs lies innermost,
-/// then one that is bound, then the others?
+/// Whether every folded array is one run of memory. From the innermost axis outwards: the innermost output axis, one
+/// bound axis, then the other output axes.
 bool classifier::are_contiguous_columns(const statement& s, std::size_t outer_axes) const {
     if (outer_axes == 0) return false;
     bool folded = false;
@@ -108,7 +109,7 @@ bool classifier::are_contiguous_columns(const statement& s, std::size_t outer_ax
         if (strides[outer_axes - 1] != 1 || strides[bound] != run) return false;
         run *= c_.extents[bound];
         for (std::size_t a = outer_axes - 1; a-- > 0;) {
-            if (strides[a] == 0) continue;  // a row program's outputs go on where its rows are folded
+            if (strides[a] == 0) continue;  // output axes along which the folded array does not move
             if (strides[a] != run) return false;
             run *= c_.extents[a];
         }
@@ -118,8 +119,8 @@ bool classifier::are_contiguous_columns(const statement& s, std::size_t outer_ax
     return folded;
 }
 
-/// Do the rows along an axis, which is one of a binder's or of the outputs', make one run of memory without gaps, where
-/// they lie at the axis `place` of the outputs, or within all of these?
+/// Whether the rows along `along` (a bound axis or an output axis) form one run of memory without gaps. The rows take
+/// output axis `place`, or lie innermost where `place` is no output axis.
 bool classifier::is_run_of_rows(std::size_t row, std::uintptr_t address, std::size_t along, std::size_t place,
                                 std::size_t outer_axes) const {
     const index_t* const strides = c_.strides_of(row);
@@ -135,8 +136,8 @@ bool classifier::is_run_of_rows(std::size_t row, std::uintptr_t address, std::si
     return address % vector_bytes == 0;
 }
 
-/// Are the rows along an axis that a binder binds no runs of memory which blocks stage: of several axes, scanned,
-/// random, or in some array with gaps?
+/// Whether blocks cannot stage the rows along a bound axis as runs of memory: they have several axes, are scanned, come
+/// from a random leaf, or have gaps in some array.
 bool classifier::lie_apart(const statement& s, std::size_t axis, std::size_t outer_axes,
                            bool contiguous_columns) const {
     const detail::axis_class row = axis_of_key(axis);
@@ -166,8 +167,8 @@ bool classifier::lie_apart(const statement& s, std::size_t axis, std::size_t out
     return false;
 }
 
-/// Does it move along all axes of the outputs, along the one that is scanned perhaps as its binder does, and make one
-/// run without gaps?
+/// Whether an operand moves along all output axes and forms one run without gaps. Along the scanned output axis it may
+/// move by the binder's axis instead.
 bool classifier::is_run_of_columns(std::size_t row, std::uintptr_t address) const {
     const index_t* const strides = c_.strides_of(row);
     const std::size_t inner = whole_columns_ - 1, down = whole_columns_ - 2;

@@ -1,4 +1,4 @@
-// How a statement's operands lie for the library functions that take them.
+// Classifies how operands and outputs lie in memory for the library functions that read and write them.
 #include <algorithm>
 #include <limits>
 
@@ -13,13 +13,13 @@ using detail::word_kind;
 
 namespace {
 
-/// Beyond so many along strides of their own, arrays are copied first.
+/// Most calls that a batch may need. Beyond that, arrays are copied first.
 constexpr index_t few_calls = 16;
 
 }  // namespace
 
-/// Whether word `at` of a program, before which it has so many binders, gives the value before it again: a reshape
-/// whose axes merged, a conversion to the type that there is.
+/// Whether word `at` of a program, after `binders` binders, returns its operand unchanged: a reshape whose axes merged,
+/// or a conversion to the dtype that the operand has.
 bool classifier::changes_no_value(const statement& s, std::size_t at, std::size_t binders) {
     const word w = s.program[at];
     switch (detail::kind_of_word(w)) {
@@ -39,11 +39,11 @@ void classifier::find_libraries(const statement& s) {
     library_uses_.assign(s.operands.size(), {});
     library_owners_.assign(binder_axes_.size(), false);
     struct root {
-        int pick = no_leaf;   // of a value that is a library's result, or a product and an array
-        bool biased = false;  // the latter
+        int pick = no_leaf;   // set where a value is a library's result, or the sum of a product and an array
+        bool biased = false;  // set for such a sum
     };
     std::vector<root> roots;
-    std::vector<int> values, of_word;  // the operand that a value is, where it is a leaf
+    std::vector<int> values, of_word;  // the operand of a value that is a leaf
     int next_operand = 0, binder = 0;
     for (std::size_t i = 0; i < s.program.size(); ++i) {
         const word w = s.program[i];
@@ -92,19 +92,19 @@ void classifier::find_libraries(const statement& s) {
     }
 }
 
-/// Whether cuBLAS adds a vector to each row of a product in the product's call. The sum is rounded once, so it does for
-/// halves only where the mode allows more than their own precision between two operations; of float32 it pays where
-/// tensor cores multiply.
+/// Whether cuBLAS adds a vector to each row of a product in the product's call. The call rounds the sum once. For
+/// halves this needs a mode that allows more precision between two operations; for float32 it pays where tensor cores
+/// multiply.
 bool classifier::adds_bias_in_call(std::size_t output, environment_class env) const {
     const library_use& use = library_roots_[output];
     const bool pays = detail::is_half(use.type) ? env.math != detail::math_mode::strict
                                                 : use.type == dtype::f4 && env.math == detail::math_mode::tf32;
-    // The library is large: it is opened for what it can do.
+    // cuBLASLt is large, so it is opened last, when only its presence is left to test.
     return env.where == detail::target::cuda && pays && has_columns_of_product(output) && has_cublas_lt();
 }
 
-/// Whether the output's axis along which a product's columns lie is all of these and no more, as it is not where a
-/// reshape has put rows behind each other or has cut them.
+/// Whether the output axis along the product's columns has exactly the columns' extent. A reshape that merges or splits
+/// rows changes that extent.
 bool classifier::has_columns_of_product(std::size_t output) const {
     const library_use& use = library_roots_[output];
     const index_t* const pick = c_.strides_of(static_cast<std::size_t>(library_picks_[output]));
@@ -115,7 +115,8 @@ bool classifier::has_columns_of_product(std::size_t output) const {
     return true;
 }
 
-/// The same of functions that write along any strides that are steps of each other.
+/// Whether an output's strides suit a function that writes a lattice (library_layout): any strides that are steps of
+/// each other.
 bool classifier::is_written_as_lattice(const statement& s, std::size_t output) const {
     const library_use& use = library_roots_[output];
     const library_facts& row = facts(static_cast<detail::library_function>(use.function));
@@ -123,7 +124,7 @@ bool classifier::is_written_as_lattice(const statement& s, std::size_t output) c
     if (!of_reals && row.wants != detail::library_layout::lattice) return false;
     const index_t *const pick = c_.strides_of(static_cast<std::size_t>(library_picks_[output])),
                          *const out = c_.strides_of(s.operands.size() + output);
-    std::vector<std::size_t> along;  // the axes that the function's own become: one each, or one together
+    std::vector<std::size_t> along;  // output axes of the function's own axes: one for each, or one for all
     index_t batch = 1, longest = 1;
     for (std::size_t a = 0; a < c_.extents.size(); ++a) {
         if (owners_[static_cast<std::size_t>(axis_pool_[a])] != 0) continue;
@@ -147,7 +148,7 @@ bool classifier::is_written_as_lattice(const statement& s, std::size_t output) c
     if (!is_lattice(along, out)) return false;
     const buffer_ref& memory = *s.outputs[output].memory;
     const std::uintptr_t address = memory ? address_of(*memory, *s.outputs[output].where, use.type) : 0;
-    // Calls of a batch's parts would begin at addresses that are no pair's.
+    // Calls for parts of a batch would begin at addresses that are not aligned to pairs.
     const bool of_pairs = of_reals || row.takes == detail::library_operand::real_part;
     return batch / longest <= (of_pairs ? 1 : few_calls) && (!of_reals || address % vector_bytes == 0);
 }
@@ -159,7 +160,7 @@ bool classifier::is_written_by_library(const statement& s, std::size_t output) c
     const auto pick = static_cast<std::size_t>(library_picks_[output]);
     if (s.operands[pick].where->offset != 0) return false;
     if (is_written_as_lattice(s, output)) return true;
-    // What is written along an output's strides takes its axes in the key's order.
+    // A lattice function writes its axes in the key's order.
     const detail::library_layout wants = facts(static_cast<detail::library_function>(use.function)).wants;
     const bool is_ordered = wants == detail::library_layout::lattice || wants == detail::library_layout::consumed;
     index_t inner = 1, last = 0;
@@ -167,7 +168,7 @@ bool classifier::is_written_by_library(const statement& s, std::size_t output) c
     for (std::size_t a = c_.extents.size(); a-- > 0;) {
         const int owner = owners_[static_cast<std::size_t>(axis_pool_[a])];
         if (owner == use.owner) continue;
-        if (owner != 0) continue;  // of what is bound in the operands
+        if (owner != 0) continue;  // an axis that another binder binds in the operands
         index_t stride = c_.strides_of(pick)[a];
         if (moves(below_[static_cast<std::size_t>(use.owner - 1)], a)) {
             stride += inner;
@@ -179,7 +180,7 @@ bool classifier::is_written_by_library(const statement& s, std::size_t output) c
     return inner == c_.size;
 }
 
-/// The axes of the key that an owner has, those in a mask.
+/// The axes of the key that belong to `owner` and are set in `mask`.
 std::vector<std::size_t> classifier::axes_of_owner(int owner, std::uint32_t mask) const {
     std::vector<std::size_t> axes;
     for (std::size_t a = 0; a < c_.extents.size(); ++a) {
@@ -190,9 +191,9 @@ std::vector<std::size_t> classifier::axes_of_owner(int owner, std::uint32_t mask
     return axes;
 }
 
-/// Axes as steps of each other (library_layout).
+/// Whether strides are steps of each other (library_layout).
 bool classifier::is_lattice(std::span<const std::size_t> axes, const index_t* strides) const {
-    index_t step = 1, least = 1;  // of the axis before, and what it is times that axis' extent
+    index_t step = 1, least = 1;  // stride of the previous axis, and stride times extent
     for (std::size_t k = axes.size(); k-- > 0;) {
         const index_t extent = c_.extents[axes[k]], stride = strides[axes[k]];
         if (extent == 1) continue;
@@ -202,7 +203,7 @@ bool classifier::is_lattice(std::span<const std::size_t> axes, const index_t* st
     return true;
 }
 
-/// How many calls a batch takes of which each goes along one stride.
+/// How many calls a batch needs when each call follows one stride.
 index_t classifier::most_calls_of_lattice(std::size_t i, const library_use& use) const {
     const index_t* strides = c_.strides_of(i);
     index_t all = 1, longest = 1, run = 1, outer = 0;
@@ -222,7 +223,8 @@ bool classifier::suits_library(std::size_t i, const library_use& use, std::uintp
     const library_facts& row = facts(static_cast<detail::library_function>(use.function));
     if (row.wants == detail::library_layout::consumed) return false;
     if (row.wants == detail::library_layout::lattice) {
-        // cuFFT reads real numbers in pairs. The calls of more than one run would begin at any of them.
+        // cuFFT reads real numbers in pairs. With several calls, some would begin at an address that is not aligned to
+        // pairs.
         const bool in_pairs = row.takes == detail::library_operand::real_part;
         return is_lattice(axes_of_owner(use.owner, use.axes), c_.strides_of(i)) &&
                most_calls_of_lattice(i, use) <= (in_pairs ? 1 : few_calls) &&
@@ -243,7 +245,8 @@ bool classifier::suits_library(std::size_t i, const library_use& use, std::uintp
     return leads(axes[0], axes[1]) || leads(axes[1], axes[0]);
 }
 
-/// Whether a library's result is read by whole vectors: where the pick begins and moves, and from matrix to matrix.
+/// Whether kernels read a library's result by whole vectors: the pick's offset, its strides and the matrix size are
+/// multiples of a vector.
 bool classifier::is_vector_of_library(std::size_t pick, index_t offset) const {
     const library_use& use = library_uses_[pick];
     const std::size_t bytes = detail::size_of(use.type);
@@ -253,7 +256,7 @@ bool classifier::is_vector_of_library(std::size_t pick, index_t offset) const {
            is_vector(pick, static_cast<std::uintptr_t>(offset) * bytes, bytes, vector_bytes);
 }
 
-/// Elements of the largest array that a library takes or gives.
+/// The number of elements of the largest array that a library call reads or writes.
 index_t classifier::largest_of_library(int owner) const {
     index_t batch = 1;
     for (std::size_t a = 0; a < c_.extents.size(); ++a)

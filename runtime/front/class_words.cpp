@@ -17,20 +17,22 @@ using detail::word;
 
 namespace {
 
-/// Fewer results than this do not fill a large GPU with one block each: two for each of its 132 multiprocessors.
+/// Fewer results than this do not fill a large GPU with one block each: it takes two for each of its 132
+/// multiprocessors.
 constexpr index_t few_rows = 264;
-/// A number of a test's own in the place of one of these.
+/// Reads a threshold from a test's environment variable.
 index_t number_of_test(const char* variable, index_t otherwise) {
     const std::optional<std::string> given = environment_text(variable);
     return given ? std::atoll(given->c_str()) : otherwise;
 }
-/// As many results as give a large GPU an eighth of the threads that it has room for. Random trees have few.
+/// This many results give a large GPU an eighth of the threads that it has room for. Tests with random trees set fewer.
 index_t many_results() {
     static const index_t wanted = number_of_test("INGOT_TEST_MANY_RESULTS", index_t{1} << 15);
     return wanted;
 }
 constexpr index_t short_row = 32;
-/// Whether the loop of a thread over so many elements is worth a kernel of its own: of few, and of whole vectors.
+/// Whether a loop of n elements in a thread is worth a kernel of its own: n is small, or n is short and a multiple of
+/// 4.
 constexpr bool is_unrolled(index_t n) { return n <= 8 || (n <= short_row && n % 4 == 0); }
 
 }  // namespace
@@ -44,7 +46,7 @@ std::uint8_t few_places_of(const statement& s, const output& o, detail::target w
     if (where != detail::target::cuda || !o.scattered || !*o.memory ||
         detail::kind_of(o.type) != detail::kind::integer || detail::size_of(o.type) < 4)
         return 0;
-    // The value comes first in the program, and the rule last.
+    // A scatter's value is the first word of the program, its rule the last.
     const bool adds_scalar =
         s.operands[0].kind == operand_kind::scalar &&
         detail::kind_of_word(s.program.front()) == detail::word_kind::scalar &&
@@ -57,7 +59,7 @@ std::uint8_t few_places_of(const statement& s, const output& o, detail::target w
 
 void classifier::order_axes(const statement& s) {
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
-        if (!s.shapes.empty() && !is_joint(s.shapes[k])) continue;  // placed when its axes were joined
+        if (!s.shapes.empty() && !is_joint(s.shapes[k])) continue;  // join_axes placed it
         const output& o = s.outputs[k];
         const std::size_t row = s.operands.size() + k;
         if (o.scattered) continue;
@@ -73,10 +75,10 @@ void classifier::order_axes(const statement& s) {
     }
     order_.resize(raw_extents_.size());
     for (std::size_t j = 0; j < order_.size(); ++j) order_[j] = static_cast<int>(j);
-    // Where the output is a transposed view, its own order of axes is the one to write in.
+    // Where the output is a transposed view, the axes follow the output's strides, the longest first.
     const index_t* out = raw_strides_.data() + s.operands.size() * raw_extents_.size();
     if (!*s.outputs[0].memory) return;
-    for (std::size_t j = 1; j < c_.shape.size(); ++j)  // few; the library's stable sort would allocate
+    for (std::size_t j = 1; j < c_.shape.size(); ++j)  // insertion sort: std::stable_sort would allocate
         for (std::size_t k = j; k > 0 && std::abs(out[order_[k]]) > std::abs(out[order_[k - 1]]); --k)
             std::swap(order_[k], order_[k - 1]);
 }
@@ -84,7 +86,7 @@ void classifier::order_axes(const statement& s) {
 void classifier::collapse() {
     const std::size_t raw = raw_extents_.size();
     const std::size_t rows = raw ? raw_strides_.size() / raw : 0;
-    std::vector<int>& kept = axis_pool_;  // innermost raw axis of each collapsed one
+    std::vector<int>& kept = axis_pool_;  // innermost raw axis of each collapsed axis
     kept.clear();
     c_.extents.clear();
     for (const int axis : order_) {
@@ -132,7 +134,7 @@ std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
     for (const std::uint16_t k : distinct_) {
         if (!have_one_origin(s.operands[k], o)) continue;
         if (o.where == nullptr || has_strides_of(i, k)) return k;
-        // Along other axes a view may be like two which are not like each other.
+        // Along other axes, a view may equal two views that differ from each other.
         const auto unlike = [&](const placed_view& v) { return v.first == k && !is_same_view(i, v.operand); };
         if (!is_same_view(i, k) || std::ranges::any_of(placed_otherwise_, unlike)) continue;
         placed_otherwise_.push_back({static_cast<std::uint16_t>(i), k});
@@ -190,7 +192,7 @@ void classifier::find_picks(const statement& s) {
 }
 
 void classifier::find_gathers(const statement& s) {
-    gather_owners_.assign(1, false);  // the outputs' axes are no binder's
+    gather_owners_.assign(1, false);  // the output axes have owner 0, which is no gather
     for (const word w : s.program)
         if (const detail::word_kind kind = detail::kind_of_word(w); detail::is_binder(kind))
             gather_owners_.push_back(kind == detail::word_kind::gather);
@@ -202,7 +204,7 @@ bool classifier::is_of(detail::word_kind kind, int owner) const {
 }
 bool classifier::is_scan(int owner) const { return is_of(detail::word_kind::scan, owner); }
 
-/// How far from 0 a place lies that an unravel reads at.
+/// The largest absolute index that an unravel reads.
 index_t classifier::farthest_place(const statement& s, int owner) const {
     const std::size_t pick = picks_[static_cast<std::size_t>(owner - 1)].operand;
     index_t low = s.operands[pick].where->offset, high = low;
@@ -213,23 +215,24 @@ index_t classifier::farthest_place(const statement& s, int owner) const {
     return std::max(std::abs(low), std::abs(high));
 }
 
-/// Whether the axes of this owner are a scan's, and its results are read one after the other along `axis`.
+/// Whether `owner` is a scan whose results are read one after the other along `axis`.
 bool classifier::walks(int owner, std::size_t axis) const {
     if (!is_scan(owner)) return false;
     return c_.strides_of(picks_[static_cast<std::size_t>(owner - 1)].operand)[axis] == 1;
 }
 
-/// A row read again: 1 + an outer axis of bound axis `a`'s extent along which nothing beneath its binder moves, else an
-/// axis of an earlier binder (two reductions of one row); of a scan first of all the axis along which it is read.
+/// The partner of bound axis `a` is an axis that walks the same row again; the result is its number + 1, or 0.
+/// Candidates have the same extent: (1) an output axis along which nothing beneath the binder moves; (2) an axis of an
+/// earlier binder (two reductions of one row). A scan prefers the axis along which its result is read.
 std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
     const auto owner_of = [&](std::size_t axis) { return owners_[static_cast<std::size_t>(axis_pool_[axis])]; };
-    const auto apart = [&](std::size_t b) {  // and no earlier axis of this binder has it
+    const auto apart = [&](std::size_t b) {  // and no earlier axis of this binder has it as its partner
         for (std::size_t c = a; c-- > 0 && owner_of(c) == owner_of(a);)
             if (axis_of_key(c).partner == b + 1) return false;
         for (std::size_t i = 0; i < s.operands.size(); ++i)
             if (c_.strides_of(i)[a] != 0 && c_.strides_of(i)[b] != 0) return false;
-        // What a scan folds may be other elements for each place that its result is read at: no loop serves both. Of
-        // an axis that is bound beneath it, what is folded has all places already.
+        // A scan may fold different elements for each position at which its result is read, so one loop cannot serve
+        // both. An axis that is bound beneath the scan is exempt: the folded operand already has all its positions.
         const auto differs_along = [&](int scan, std::size_t axis) {
             if (!is_scan(scan)) return false;
             const operand_range folded = below_[static_cast<std::size_t>(scan - 1)];
@@ -255,12 +258,12 @@ std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
 
 void classifier::write_words(const statement& s, environment_class env, std::uint8_t kinds) {
     const std::size_t axes = c_.extents.size();
-    // Owners of the collapsed axes, found again from the innermost raw axis that collapse kept.
+    // axis_pool_ holds the innermost raw axis of each collapsed axis; its owner is the collapsed axis' owner.
     const std::vector<int>& kept = axis_pool_;
 
     picks_.clear();
     if ((kinds & (has_scans | has_places)) != 0) find_picks(s);
-    index_t results = c_.size;  // of a reduction among outputs of several shapes
+    index_t results = c_.size;  // with outputs of several shapes, the size of the smallest
     for (const detail::extents_ref shape : s.shapes) results = std::min(results, shape.size());
 
     index_t outer = 1, inner = 1, bound = 1, scanned = 1;
@@ -299,8 +302,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
                     per_row * (s.operands.size() + s.outputs.size()));
     std::uint32_t* out = c_.words.data() + detail::key_header_words;
 
-    // The largest space that a loop walks: the outputs', and each binder's own axes in the place of those of the
-    // outputs that they walk again, along which its result does not move.
+    // `walked` is the size of the largest space that a loop walks: the output axes, with each binder's own axes in
+    // place of the output axes that it walks again and along which its result does not move.
     index_t walked = outer, again = 1;
     bool loops_in_threads = false;
     const bool reduces = (kinds & has_reductions) != 0;
@@ -324,7 +327,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
                 axis.flags |= detail::axis_flags::short_side;
         } else {
             index_t length = c_.extents[a];
-            if (is_gather(axis.owner)) {  // read at one place, however long it is
+            if (is_gather(axis.owner)) {  // a gather reads one position, however long the axis is
                 walked = std::max(walked, length);
                 set_axis_of_key(a, axis);
                 continue;
@@ -332,7 +335,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             for (std::size_t b = a;
                  last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(kept[b])] == axis.owner;)
                 length *= c_.extents[b];
-            if (is_of(detail::word_kind::unravel, axis.owner)) {  // no loop walks it, whatever its length
+            if (is_of(detail::word_kind::unravel, axis.owner)) {  // no loop walks the axis, whatever its length
                 if (last_of_owner) walked = std::max({walked, length, farthest_place(s, axis.owner)});
                 set_axis_of_key(a, axis);
                 continue;
@@ -376,7 +379,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         (kinds & has_scans) != 0 && env.where == detail::target::cuda && write_whole_columns(outer_axes, inner)
             ? outer_axes
             : 0;
-    // Rows of related views are asked for a few elements beyond their ends.
+    // Kernels for related views compute indices a few elements beyond the ends of rows.
     const index_t beyond = relations_.empty() ? 0 : c_.steps > 1 ? 512 : 64;
     header.wide_index = walked >= narrow_reach() - std::min(beyond, narrow_reach());
     detail::write_header(header, c_.words.data());
@@ -424,8 +427,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     if (c_.steps > 1) append_iteration();
 }
 
-/// axis_flags::reads_again of the axes that a binder binds. What is folded moves along all axes that something beneath
-/// moves along, but for those bound beneath.
+/// Whether a binder's axes get axis_flags::reads_again: its results are many, and no array moves along all axes of the
+/// folded value. These are the axes that something beneath the binder moves along, without those bound beneath it.
 bool classifier::reads_again(const statement& s, int owner) const {
     const operand_range below = below_[static_cast<std::size_t>(owner - 1)];
     const auto is_bound_beneath = [&](int other) {
@@ -451,11 +454,11 @@ bool classifier::reads_again(const statement& s, int owner) const {
     return true;
 }
 
-/// The parts of the first length class, of rows that no block stages as the one run of memory that many of them are.
+/// Writes the subclass of rows in the first length class that blocks cannot stage as one run of memory.
 void classifier::write_short_rows(const statement& s, std::size_t outer_axes, bool contiguous_columns) {
     for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
         detail::axis_class row = axis_of_key(a);
-        const bool in_threads = (row.flags & detail::axis_flags::reads_again) != 0;  // a loop of each
+        const bool in_threads = (row.flags & detail::axis_flags::reads_again) != 0;  // each thread loops over a row
         if (row.length_class != 1 || in_threads || !lie_apart(s, a, outer_axes, contiguous_columns)) continue;
         index_t length = c_.extents[a];
         for (std::size_t b = a; b-- > outer_axes && axis_of_key(b).owner == row.owner;) length *= c_.extents[b];
@@ -464,7 +467,8 @@ void classifier::write_short_rows(const statement& s, std::size_t outer_axes, bo
     }
 }
 
-/// Of rows across memory whose results are wanted along them. Whether few of them lie side by side.
+/// Writes the subclasses of rows with strided elements. Returns whether one has its exact inner extent in the key (few
+/// rows side by side).
 bool classifier::write_subclasses(std::size_t operands, std::size_t outer_axes, index_t inner) {
     if (outer_axes == 0) return false;
     bool runs = false;
@@ -476,7 +480,7 @@ bool classifier::write_subclasses(std::size_t operands, std::size_t outer_axes, 
         if (!across) continue;
         detail::axis_class last = axis_of_key(outer_axes - 1);
         if (narrow) {
-            if (row.subclass != 0 && row.length_class == 1) continue;  // a thread has a row, however many there are
+            if (row.subclass != 0 && row.length_class == 1) continue;  // a thread computes a whole row
             last.extent = static_cast<std::uint8_t>(inner);
             runs = true;
         } else {

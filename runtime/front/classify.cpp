@@ -68,7 +68,7 @@ const classified& classifier::classify(const statement& s, environment_class env
 
     for (const output& o : s.outputs) {
         if (!*o.memory || o.scattered) continue;
-        std::vector<index_t>& given = raw_extents_;  // free until the strides are placed
+        std::vector<index_t>& given = raw_extents_;  // raw_extents_ is unused until strides are placed
         given.assign(o.where->extents().begin(), o.where->extents().end());
         if (!broadcast_into(given, {c_.shape.data(), static_cast<int>(c_.shape.size())}) ||
             given.size() != static_cast<std::size_t>(o.where->rank()) ||
@@ -102,7 +102,7 @@ const classified& classifier::classify(const statement& s, environment_class env
     index_use_.clear();
     if (env.wishes.indices && binders) find_indices(s);
     collapse();
-    // Rows that are short are better walked as one run, which axes that relatives keep apart are not.
+    // Short rows are faster as one run, and relations keep their axes from merging.
     if (!relations_.empty() && has_short_rows()) {
         relations_.clear();
         shifts_.clear();
@@ -142,7 +142,7 @@ void classifier::find_shapes_with_binders(const statement& s) {
     std::vector<index_t>& shape = room_;
     std::vector<node_shape>& stack = stack_;
     stack.clear();
-    int axis = 0;  // bound axes so far
+    int axis = 0;  // number of bound axes so far
     const auto bind = [&](int bound) {
         binder_axes_.push_back(axis);
         axis += bound;

@@ -1,6 +1,6 @@
-// From a statement's operands to its key: aligns every layout with the axes of the space it is computed in, collapses
-// dimensions jointly, and writes the class words. Runs on every evaluation: it allocates nothing once its workspace has
-// grown to a statement's size.
+// Makes a statement's key: aligns every layout with the axes of the space in which it is computed, collapses dimensions
+// jointly, and writes the class words. It runs on every evaluation and allocates nothing once its workspace has grown
+// to the size of the statement.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 
 namespace ingot::runtime {
 
-/// Accesses of this many bytes are what the vector class is about.
+/// The vector class loads and stores this many bytes at a time.
 inline constexpr std::size_t vector_bytes = 16;
 /// Offsets and indices below this are computed in 32 bits.
 index_t narrow_reach();
 
-/// What kinds of nodes a program has: found once for each slot.
+/// The kinds of nodes in a program; a slot computes them once.
 enum program_kinds : std::uint8_t {
     has_any = 1,
     has_lazies = 2,
@@ -37,7 +37,7 @@ inline std::uintptr_t address_of(const buffer& memory, const detail::layout& whe
            static_cast<std::uintptr_t>(where.offset) * detail::size_of(type);
 }
 
-/// Whether two operands are one scalar or text, or begin at one element of one array or random leaf.
+/// Whether two operands are the same scalar or text, or begin at the same element of one array or random leaf.
 inline bool have_one_origin(const operand& a, const operand& b) noexcept {
     if (a.kind != b.kind || a.type != b.type) return false;
     switch (a.kind) {
@@ -51,38 +51,39 @@ inline bool have_one_origin(const operand& a, const operand& b) noexcept {
     }
 }
 
-/// How often a statement is done, each time but the first on what it wrote: what it reads in `stepped`, the memory of
-/// an array of the layout `whole`, is then in its output, which has that layout, and lies in its middle.
+/// A statement that runs `steps` times, as iterate does. After each step the output becomes the array that the next
+/// step reads: `stepped` is that array's memory, `whole` its layout. The output has the same layout, and a step writes
+/// its middle.
 struct repetition {
     std::uint32_t steps = 1;
     const buffer* stepped = nullptr;
     const detail::layout* whole = nullptr;
 };
 
-/// A statement as it came through the door.
+/// A statement as the door receives it.
 struct statement {
     std::span<const detail::word> program;
     std::span<const operand> operands;
     std::span<const detail::word> attributes;
     std::span<const output> outputs;
-    std::uint8_t kinds = 0;                            // program_kinds, or 0 where they are not known yet
-    std::span<const detail::extents_ref> shapes = {};  // of each output, where they differ; one holds the others' axes
-    bool not_contiguous = false;                       // the slot knows no contiguous statement that it is
+    std::uint8_t kinds = 0;                            // program_kinds; 0: not known yet
+    std::span<const detail::extents_ref> shapes = {};  // one for each output, where they differ; one has all axes
+    bool not_contiguous = false;                       // the slot's contiguous fast path did not match
     repetition repeated = {};
-    bool is_piece = false;  // it is not cut again, however many axes it binds
+    bool is_piece = false;  // a part of a cut statement; it is not cut again
 };
 
-/// operand_head::few_places of an output; 0 on the host, whose kernels are the same whatever it is.
+/// operand_head::few_places of an output. It is 0 on the host, where kernels do not depend on it.
 std::uint8_t few_places_of(const statement&, const output&, detail::target);
 
-/// A statement whose tree is a list of leaves, into one output.
+/// A statement with a list of leaves and one output.
 struct tree_statement {
     std::span<const detail::word> program;
     detail::leaf_block& leaves;
     const output& out;
 };
 
-/// What the key does not say: the numbers that become arguments. Strides are those on the key's axes, in elements.
+/// The class words, and the numbers that become arguments. Strides are in elements, on the key's axes.
 struct classified {
     std::vector<index_t> shape;        // of the result, before collapse; of the largest where shapes differ
     std::vector<std::uint32_t> words;  // header, axes, operands, outputs, texts: the key without its program
@@ -90,8 +91,8 @@ struct classified {
     std::vector<index_t> strides;      // [operands + outputs][axes]
     index_t size = 0;                  // of the result
 
-    std::uint32_t steps = 1;     // of its repetition: as many as one kernel does
-    bool is_contiguous = false;  // by classify_contiguous
+    std::uint32_t steps = 1;     // repetition::steps that one kernel does
+    bool is_contiguous = false;  // set by classify_contiguous
 
     void set_contiguous(const index_t* of, int rank, index_t elements) {
         shape.assign(of, of + rank);
@@ -103,14 +104,14 @@ struct classified {
     const index_t* strides_of(std::size_t i) const noexcept { return strides.data() + i * extents.size(); }
 };
 
-/// What a key says only where kernels are made that make use of it: each makes more keys of a program.
+/// Optional parts of a key. Each makes more keys of a program, so it is written only where a kernel uses it.
 struct key_wishes {
-    bool relations = false;  // between views of one buffer
-    bool indices = false;    // which operands are indices alone
+    bool relations = false;  // relations between views of one buffer
+    bool indices = false;    // which operands are only indices
     friend bool operator==(key_wishes, key_wishes) = default;
 };
 
-/// What decides the code beside the tree.
+/// Everything but the program and the operands that decides the code.
 struct environment_class {
     detail::target where;
     std::uint32_t architecture;
@@ -120,35 +121,35 @@ struct environment_class {
 
 class classifier {
 public:
-    /// The result stands until the next call.
+    /// The reference is valid until the next call.
     const classified& classify(const statement&, environment_class);
-    /// Whether a statement's words are these, which another statement of its program got with `is_contiguous`, and it
-    /// can run in place; all but words and strides of the result are then set.
+    /// Whether a statement has these words, which classify_contiguous wrote for another statement of the program, and
+    /// can run in place. On success all results but `words` and `strides` are set.
     bool confirm_contiguous(const statement&, environment_class, std::span<const std::uint32_t> words);
     bool confirm_contiguous(const tree_statement&, environment_class, std::span<const std::uint32_t> words);
-    /// After a tree was confirmed: an operand for each leaf, of which only those are written that are like none before
-    /// them, and the numbers of the arrays among these.
+    /// The result of confirming a tree: an operand for each leaf, and the numbers of the arrays. Only the first of
+    /// equal operands is written, and only that one is among the arrays.
     std::span<const operand> contiguous_operands() const noexcept { return contiguous_operands_; }
     std::span<const std::uint16_t> contiguous_arrays() const noexcept { return contiguous_arrays_; }
     const classified& confirmed() const noexcept { return c_; }
-    /// The key in full: the words with the program in its place.
+    /// The complete key: the class words with the program inserted behind the header.
     static void full_key(const classified&, std::span<const detail::word> program, std::vector<std::uint32_t>& key);
 
 private:
     struct node_shape {
         std::uint32_t at;  // in shape_pool_
         int rank;
-        std::uint32_t first;  // operand of the node's tree
+        std::uint32_t first;  // first operand of the node's tree
     };
     /// The operands of a binder's tree.
     struct operand_range {
         std::uint32_t first, last;
     };
-    /// What an operand is to the library right above it.
+    /// How the library function directly above an operand uses it.
     struct library_use {
-        int owner = 0;  // of the axes that the library binds; 0: there is none
+        int owner = 0;  // owner of the axes that the library binds; 0: no library
         std::uint16_t function = 0;
-        std::uint8_t axes = 0;  // that it has, as bits; of a pick those of the result
+        std::uint8_t axes = 0;  // bits: the operand's own axes; for a pick, the result's
         bool picks = false;
         dtype type = dtype::b1;
     };
@@ -180,7 +181,7 @@ private:
     bool find_steps(index_t distance, const index_t* strides, std::int8_t* steps);
     bool may_merge(std::size_t outer, std::size_t inner) const;
     void append_relations();
-    // Statements that are repeated (iterated_steps.cpp).
+    // Repeated statements (iterated_steps.cpp).
     void find_iteration(const statement&, std::uint8_t kinds);
     std::uint32_t steps_together(const statement&);
     void append_iteration();
@@ -195,16 +196,16 @@ private:
     }
     void write_short_rows(const statement&, std::size_t outer_axes, bool contiguous_columns);
     bool write_subclasses(std::size_t operands, std::size_t outer_axes, index_t inner);
-    /// The width of columns that are scanned and that a block has whole.
+    /// Writes the exact width of scanned columns where one block holds them whole.
     bool write_whole_columns(std::size_t outer_axes, index_t inner);
-    /// Whether an operand has unit stride along an axis of the key, and goes by another along the innermost.
+    /// Whether an operand has stride 1 along `axis` and another stride along the innermost output axis.
     bool lies_across(const statement&, std::size_t axis, std::size_t inner) const;
     void append_texts(const statement&);
     detail::operand_head head_of_operand(const statement&, std::size_t i);
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
     bool is_dense(std::size_t row, std::uintptr_t address) const;
     bool repeats_elements(std::size_t row) const;
-    /// Of columns that are scanned whole.
+    /// For columns that are scanned whole.
     bool is_run_of_columns(std::size_t row, std::uintptr_t address) const;
     bool are_contiguous_columns(const statement& s, std::size_t outer_axes) const;
     bool lie_apart(const statement&, std::size_t axis, std::size_t outer_axes, bool contiguous_columns) const;
@@ -216,7 +217,7 @@ private:
     bool is_same_view(std::size_t i, std::size_t k) const;
     std::uint16_t first_like(const statement&, std::size_t i);
     void find_picks(const statement&);
-    /// Whether the axes of this owner are those of a binder of that kind, where the picks were found.
+    /// Whether `owner` is a binder of that kind; find_picks must have run.
     bool is_of(detail::word_kind, int owner) const;
     bool is_scan(int owner) const;
     index_t farthest_place(const statement&, int owner) const;
@@ -246,16 +247,16 @@ private:
     std::uint8_t partner_of(const statement&, std::size_t a) const;
 
     classified c_;
-    std::vector<int> owners_;         // of each axis before and after collapse
-    std::vector<node_shape> shapes_;  // of each word's value
+    std::vector<int> owners_;         // of each axis before collapse
+    std::vector<node_shape> shapes_;  // of the value of each word
     std::vector<node_shape> stack_;
-    std::vector<index_t> room_;  // for one shape
+    std::vector<index_t> room_;  // room for one shape
     std::vector<index_t> shape_pool_;
     std::vector<context> contexts_;
     std::vector<int> axis_pool_;
     std::vector<int> binder_axes_;      // first axis of each binder, and one past the last
-    std::vector<operand_range> below_;  // each binder
-    int own_axes_ = 0;                  // of outputs of several shapes, until they are joined
+    std::vector<operand_range> below_;  // the operands of each binder
+    int own_axes_ = 0;                  // axes of outputs of several shapes, until they are joined
     std::vector<int> joint_axes_;       // of the output being joined
     std::vector<int> scores_;
     std::vector<index_t> raw_strides_;  // before collapse
@@ -265,43 +266,43 @@ private:
         std::uint16_t operand, base;
     };
     std::vector<view_pair> relations_;
-    std::vector<std::int8_t> steps_;  // of each relation on every axis before collapse
+    std::vector<std::int8_t> steps_;  // for each relation, steps on every axis before collapse
     struct shift {
         std::uint16_t pick;         // the operand
-        std::uint16_t axis, bound;  // the result's, and the binder's that is read along it; before collapse
+        std::uint16_t axis, bound;  // raw axes: of the result, and of the binder that is read along it
         std::int8_t steps;
     };
-    std::vector<shift> shifts_;          // where nothing else is bound
-    std::vector<index_t> view_strides_;  // then, on the result's axes alone
-    std::vector<std::uint16_t> bases_;   // views that others are related to
-    std::uint16_t stepped_ = 0;          // of a statement that is repeated, the first view of the array
-    std::vector<int> beyond_;            // steps from there to the output on the key's axes
+    std::vector<shift> shifts_;          // filled where binders only shift
+    std::vector<index_t> view_strides_;  // the strides then, on the result's axes alone
+    std::vector<std::uint16_t> bases_;   // views to which others are related
+    std::uint16_t stepped_ = 0;          // the first view of the stepped array of a repeated statement
+    std::vector<int> beyond_;            // steps from that view to the output, on the key's axes
     std::vector<std::int8_t> room_for_steps_;
-    std::vector<std::uint8_t> index_use_;  // of each operand, where that was asked for
+    std::vector<std::uint8_t> index_use_;  // of each operand, where key_wishes ask for it
     std::vector<int> word_operands_;
-    bool folds_ = false;                   // on a GPU
-    bool short_rows_ = false;              // worth asking whether operands are dense
-    std::size_t whole_columns_ = 0;        // axes of the outputs, where a block scans the columns of the last one whole
+    bool folds_ = false;                   // the statement folds on a GPU
+    bool short_rows_ = false;              // whether to test operands for density
+    std::size_t whole_columns_ = 0;        // number of output axes, where a block scans whole columns; else 0
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them
     struct placed_view {
         std::uint16_t operand, first;
     };
-    std::vector<placed_view> placed_otherwise_;  // operands like one of these along other axes
+    std::vector<placed_view> placed_otherwise_;  // operands equal to a distinct one along other axes
     std::vector<operand> contiguous_operands_;
     std::vector<const detail::leaf_record*> contiguous_firsts_;  // the leaves of these operands
     std::vector<std::uint16_t> contiguous_arrays_;
-    std::size_t bound_axes_ = 0;              // of the key's
-    std::vector<library_use> library_roots_;  // of each output that a library's result is, by its pick
-    std::vector<int> library_picks_;          // and the operand that the pick is
-    std::vector<bool> library_biased_;        // and whether an array is added to it
+    std::size_t bound_axes_ = 0;              // number of bound axes in the key
+    std::vector<library_use> library_roots_;  // for each output that is a library's result, the use of its pick
+    std::vector<int> library_picks_;          // the operand that is that pick
+    std::vector<bool> library_biased_;        // whether an array is added to that result
     std::vector<library_use> library_uses_;   // of each operand, where there are libraries
-    std::vector<bool> library_owners_;        // of each owner of axes; the same
-    std::vector<bool> gather_owners_;         // of each owner of axes, where there are gathers
+    std::vector<bool> library_owners_;        // whether an owner of axes is a library
+    std::vector<bool> gather_owners_;         // whether an owner of axes is a gather
     struct picked {
         detail::word_kind kind;
-        std::size_t operand;  // the pick, of kinds that have one
+        std::size_t operand;  // the pick, for kinds that have one
     };
-    std::vector<picked> picks_;  // of each binder
+    std::vector<picked> picks_;  // for each binder
 };
 
 }  // namespace ingot::runtime

@@ -1,7 +1,7 @@
-// Classification of outputs of several shapes. The largest one's axes are those of the statement; each other output
-// lies on some of them, in order. Which ones its extents often leave open (of a square matrix a sum over rows has the
-// shape of one over columns), so the arrays decide that both trees read: on the axes on which they move alike, what is
-// loaded for one output is there for the other.
+// Classification of outputs of several shapes. The statement's axes are those of the largest output; each other output
+// lies on some of them, in order. Extents often leave open which ones: for a square matrix, a sum over rows has the
+// same shape as one over columns. So the arrays that both trees read decide: along axes on which they move alike, an
+// element loaded for one output serves the other.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ void classifier::find_joint_shape(const statement& s) {
     c_.shape.assign(joint.begin(), joint.end());
 }
 
-/// How many arrays two trees read with one stride, each on its axis.
+/// Counts the arrays that two trees read with the same stride, each along its axis.
 int classifier::likeness(const statement& s, std::size_t own, std::size_t joint) const {
     const std::size_t raw = raw_extents_.size();
     int found = 0;
@@ -30,13 +30,13 @@ int classifier::likeness(const statement& s, std::size_t own, std::size_t joint)
     return found;
 }
 
-/// Sets `joint_axes_`, one for each of `own`, whose axes begin at `first`: those of greatest likeness, and of such the
-/// last ones. An axis of extent 1 lies nowhere, and is given axis 0.
+/// Sets `joint_axes_`, one for each of `own`, whose axes begin at `first`. It chooses the axes of greatest likeness,
+/// and among equals the last ones. An axis of extent 1 matches none and gets axis 0.
 void classifier::find_joint_axes(const statement& s, extents_ref own, int first) {
     const std::size_t rows = static_cast<std::size_t>(own.rank), columns = c_.shape.size();
     constexpr int impossible = -1;
     scores_.assign((rows + 1) * (columns + 1), impossible);
-    // Of the first i own axes on the first j joint ones.
+    // The best score of the first i own axes on the first j joint axes.
     const auto score = [&](std::size_t i, std::size_t j) -> int& { return scores_[i * (columns + 1) + j]; };
     const auto laid = [&](std::size_t i, std::size_t j) {  // own axis i - 1 on joint axis j - 1
         if (own.data[i - 1] != c_.shape[j - 1] || score(i - 1, j - 1) == impossible) return impossible;

@@ -1,5 +1,5 @@
-// Classification of the commonest statement, elementwise over contiguous arrays of one shape, into new arrays or such
-// that are there: a warm evaluation has 80 ns for its key.
+// Classification of the most common statement: elementwise over contiguous arrays of one shape, into new or existing
+// arrays. A warm evaluation has 80 ns for its key.
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +15,7 @@ using detail::operand_kind;
 
 namespace {
 
-// A leaf comes as it stands in a tree, or gathered.
+// Overloads for the two forms of a leaf: gathered as an operand, or a record in the tree.
 const buffer* memory_of(const operand& o) { return o.memory; }
 const buffer* memory_of(const leaf_record& l) { return l.memory.get(); }
 const detail::layout& where_of(const operand& o) { return *o.where; }
@@ -35,9 +35,9 @@ bool is_same_scalar(const Leaf& a, const Leaf& b) {
            v.bits[0] == w.bits[0] && v.bits[1] == w.bits[1];
 }
 
-/// Where operands were met before. A statement has many leaves and few different ones: each is looked for where its
-/// hash says, and compared with others only where two that differ want the same place. Leaves: has those that are like
-/// none before them under their numbers.
+/// Finds earlier operands equal to a given one. A statement has many leaves and few different ones, so each is looked
+/// up in a table by its hash. Operands whose line is taken by a different one go to a list, which is compared in full.
+/// `Leaves` is indexed by the numbers of distinct operands.
 template <class Leaves>
 class met_operands {
 public:
@@ -80,16 +80,16 @@ private:
     std::vector<std::uint16_t>& displaced_;
 };
 
-/// Header and axis of its key.
+/// Words of a key's header and its one axis.
 constexpr std::size_t head_words = detail::key_header_words + detail::axis_words;
 
-/// What all arrays have have in common: that they are contiguous, and their shape.
+/// The shape that all arrays have in common; all are contiguous.
 struct common_layout {
     const detail::layout* first = nullptr;
-    index_t size = 0;  // below 2: not such a statement
+    index_t size = 0;  // below 2: the fast path does not apply
     int rank = 0;
-    const index_t* numbers = nullptr;  // shape, and strides behind
-    std::span<const output> given{};   // the outputs where one of them is there already
+    const index_t* numbers = nullptr;  // the shape, then the strides
+    std::span<const output> given{};   // all outputs, if one of them has memory already
 
     explicit common_layout(const statement& s) {
         const auto there = std::ranges::find_if(s.outputs, [](const output& o) { return bool(*o.memory); });
@@ -111,12 +111,12 @@ struct common_layout {
             if (n[j] != numbers[j]) return true;
         return n[0] != numbers[0] || n[1] != numbers[1];
     }
-    /// Whether an array's buffer has bytes that are written.
+    /// Whether an output shares bytes with this buffer.
     bool is_aliased(const buffer& memory) const {
         return std::ranges::any_of(given,
                                    [&](const output& o) { return *o.memory && share_bytes(**o.memory, memory); });
     }
-    /// Of an array of this shape that is aliased: that it is what is written, element for element.
+    /// Whether every output that shares bytes with this array writes it element for element.
     template <class Leaf>
     bool is_in_place(const Leaf& a) const {
         return std::ranges::all_of(given, [&](const output& o) {
@@ -158,7 +158,7 @@ bool is_aligned(const Leaf& o) {
     return address_of(*memory_of(o), where_of(o), o.type) % vector_bytes == 0;
 }
 
-/// The head of operand number i, which is like none before it.
+/// The head of operand number i, which equals no earlier one.
 template <class Leaf>
 detail::operand_head head_of(const common_layout& l, std::uint16_t i, const Leaf& o) {
     detail::operand_head head;
@@ -173,7 +173,7 @@ detail::operand_head head_of(const common_layout& l, std::uint16_t i, const Leaf
     }
     return head;
 }
-/// Of an output.
+/// The head of an output.
 detail::operand_head head_of(const common_layout& l, const output& o) {
     detail::operand_head head;
     head.type = o.type;
@@ -188,7 +188,7 @@ struct leaf_pointers {
     const leaf_record& operator[](std::size_t i) const { return *first[i]; }
 };
 
-/// Of each operand and output: a head, and stride classes on one axis.
+/// Words for each operand and output: a head, and stride classes on one axis.
 constexpr std::size_t row_words = detail::head_words + 1;
 
 std::uint64_t head_at(const std::uint32_t* row) {
@@ -201,7 +201,8 @@ void write_row(std::uint32_t* row, std::uint64_t head, detail::stride_class stri
     row[detail::head_words] = static_cast<std::uint32_t>(stride);
 }
 
-/// Whether different arrays are views of one buffer: of such a key says how they lie, where that is asked for.
+/// Whether different arrays are views of one buffer. The key of such a statement describes their relations, if
+/// requested.
 template <class Operands>
 bool share_buffers(const Operands& operands, std::span<const std::uint16_t> arrays) {
     for (std::size_t k = 1; k < arrays.size(); ++k)
@@ -214,9 +215,9 @@ bool share_buffers(const Operands& operands, std::span<const std::uint16_t> arra
 
 }  // namespace
 
-/// The commonest statement by a straight path: no binder, every leaf a scalar or an array, every array and every output
-/// that is there contiguous and of the result's shape. The words are those that the general path would write. False
-/// where it is another.
+/// Classifies the most common statement directly: no binder, every leaf a scalar or an array, every array and every
+/// existing output contiguous and of the result's shape. It writes the same words as the general path. Returns false
+/// for any other statement.
 bool classifier::classify_contiguous(const statement& s, environment_class env) {
     const common_layout l(s);
     if (l.size <= 1) return false;
@@ -265,9 +266,9 @@ bool classifier::classify_contiguous(const statement& s, environment_class env) 
 
 namespace {
 
-/// Whether leaves have the words that others of their program had, which classify_contiguous wrote, and nothing is
-/// written before it was read: less work than to write the words again. Every bit is compared: a program does not say
-/// which dtype a weak scalar computes in.
+/// Whether leaves have the words that classify_contiguous wrote for another statement of the program, and no element is
+/// written before it is read. This is less work than writing the words again. Every bit is compared, because a program
+/// does not contain the dtype in which a weak scalar computes.
 template <class Leaves>
 class confirmation {
 public:
@@ -275,8 +276,8 @@ public:
                  std::vector<std::uint16_t>& displaced)
         : layout_(l), leaves_(leaves), expected_(expected), met_(leaves, displaced) {}
 
-    /// Looks at leaf number i. Calls `on_distinct` where it has to be like none before it, before it compares it with
-    /// those.
+    /// Checks leaf number i. `on_distinct` is called where the words say that it equals no earlier leaf, before that is
+    /// checked.
     template <class Leaf, class F>
     bool agrees(std::uint16_t i, const Leaf& o, F on_distinct) {
         const std::uint64_t head = head_at(expected_ + row_words * std::size_t{i});

@@ -6,7 +6,7 @@ namespace ingot::runtime {
 
 namespace {
 
-constinit counter_block shared;  // by threads for which there was no memory
+constinit counter_block shared;  // for threads whose own block could not be allocated
 
 std::uint64_t total(counter which) {
     const auto index = static_cast<std::size_t>(which);

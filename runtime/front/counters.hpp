@@ -28,7 +28,7 @@ inline constexpr std::size_t counter_count = static_cast<std::size_t>(counter::h
 struct alignas(64) counter_block {
     std::array<std::atomic<std::uint64_t>, counter_count> values{};
 
-    /// The owner's.
+    /// For the owning thread only.
     void add(counter which, std::int64_t amount) noexcept {
         std::atomic<std::uint64_t>& value = values[static_cast<std::size_t>(which)];
         value.store(value.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(amount),
@@ -36,10 +36,10 @@ struct alignas(64) counter_block {
     }
 };
 
-/// What a thread without a block of its own adds.
+/// Adds for a thread without a block of its own.
 void add_first(counter which, std::int64_t amount) noexcept;
 
-/// `amount` may be negative: what one thread takes another may give back.
+/// `amount` may be negative: one thread may release bytes that another thread allocated.
 inline void add(counter which, std::int64_t amount = 1) noexcept {
     if (counter_block* const own = per_thread<counter_block>::own_if_any()) [[likely]]
         own->add(which, amount);

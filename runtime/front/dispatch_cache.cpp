@@ -15,14 +15,14 @@ using detail::operand_kind;
 
 namespace {
 
-/// Whether vectors begin where its first element lies; of a random leaf, whether a call of the generator does.
+/// Whether the first element is aligned to a vector; for a random leaf, to a call of the generator.
 bool is_aligned(const operand& o) {
     if (o.kind == operand_kind::generator) return o.where->offset % 4 == 0;
     return o.kind == operand_kind::array && o.memory != nullptr &&
            address_of(*o.memory, *o.where, o.type) % vector_bytes == 0;
 }
 
-/// No fewer than `take` writes.
+/// An upper bound of the words that `take` writes.
 std::size_t words_of(const statement& s, key_wishes wishes) {
     std::size_t ranks = 0, pairs = 0, texts = 0;
     for (const operand& o : s.operands) texts += o.kind == operand_kind::text;
@@ -46,7 +46,7 @@ public:
 
     void put(std::uint64_t word) { *to_++ = word; }
     void put(const layout& of) {
-        const index_t* const numbers = of.shape();  // and strides behind
+        const index_t* const numbers = of.shape();  // the shape, then the strides
         put(static_cast<std::uint64_t>(of.rank()));
         for (int j = 0; j < of.rank(); ++j, to_ += 2) {
             to_[0] = static_cast<std::uint64_t>(numbers[2 * j]);
@@ -62,7 +62,7 @@ private:
 }  // namespace
 
 bool call_signature::take(const slot& cache, const statement& s, const execution_context& on) {
-    // What a slot has published is never freed: no other slot, of a library loaded later even, has it at this address.
+    // A published entry is never freed, so its address identifies the slot, even if a library is loaded later.
     const slot::entry* const program = cache.entries[0].load(std::memory_order_relaxed);
     if (program == nullptr || !s.shapes.empty() || s.operands.size() > most_operands ||
         words_of(s, on.environment.wishes) > most_words)
@@ -81,17 +81,17 @@ bool call_signature::take(const slot& cache, const statement& s, const execution
                field(origin, 32));
         if (o.where != nullptr) to.put(*o.where);
         if (o.kind == operand_kind::text) {
-            to.put(o.bits[0]);  // the address of a text that is kept for good
+            to.put(o.bits[0]);  // address of a text, which is never freed
             to.put(o.bits[1]);
         }
         if (env.wishes.relations && o.kind == operand_kind::array) {
-            std::size_t first = 0;  // to view that buffer
+            std::size_t first = 0;  // the first operand in this buffer
             while (s.operands[first].memory != o.memory) ++first;
             const bool begins = first == i || s.operands[first].where == nullptr;
             to.put(first);
             to.put(begins ? 0 : static_cast<std::uint64_t>(o.where->offset - s.operands[first].where->offset));
         }
-        // How far what is read there is shifted.
+        // A pick's offset is the distance of a shift.
         if (env.wishes.relations && o.kind == operand_kind::pick) to.put(static_cast<std::uint64_t>(o.where->offset));
     }
     for (const output& o : s.outputs) {
@@ -100,7 +100,7 @@ bool call_signature::take(const slot& cache, const statement& s, const execution
         to.put(field(given, 0) | field(o.type, 8) | field(aligned, 24) | field(few_places_of(s, o, env.where), 32));
         if (!given) continue;
         to.put(*o.where);
-        for (std::size_t i = 0; i < s.operands.size(); ++i) {  // what is read there, and how far from what is written
+        for (std::size_t i = 0; i < s.operands.size(); ++i) {  // operands in the output's memory, and their distance
             const operand& in = s.operands[i];
             if (in.memory == nullptr || !share_bytes(**o.memory, *in.memory)) continue;
             to.put(i + 1);

@@ -1,5 +1,6 @@
-// The statements that a thread has evaluated of late and that are no lines (contiguous_fast_path.cpp). One that comes
-// again is compared with all that its classes, extents and strides were made from, and none of them is made anew.
+// Statements that a thread evaluated recently and that the contiguous fast path (contiguous_fast_path.cpp) does not
+// take. A repeated statement is compared with everything its classes, extents and strides were computed from; on a
+// match none of them is computed again.
 #pragma once
 
 #include <array>
@@ -14,14 +15,13 @@
 
 namespace ingot::runtime {
 
-/// All that a statement's key and numbers are made from, and whether it can run in place: whose program it is, where it
-/// runs, its attributes, and of operands and outputs shape, strides, alignment, which are of one origin, and how far
-/// what is read lies from what is written in one memory, and where relations are asked for from what else is read in
-/// it. Whatever else the classifier comes to look at has to be here
-/// too.
+/// Everything that decides a statement's key, its numbers, and whether it can run in place: (1) its program, device and
+/// attributes; (2) shape, strides and alignment of operands and outputs; (3) which operands have one origin; (4)
+/// distances between operands and outputs in one memory; (5) where relations are wanted, distances between operands in
+/// one memory. Any other fact that the classifier reads must be added here.
 class call_signature {
 public:
-    /// False where there is no room for it, or the slot knows no program yet.
+    /// Returns false where the statement does not fit, or the slot has no program yet.
     bool take(const slot& cache, const statement&, const execution_context&);
     std::uint64_t hash() const noexcept;
     bool operator==(const call_signature&) const noexcept;
@@ -32,17 +32,17 @@ private:
     std::size_t count_ = 0;  // even
 };
 
-/// Of one thread. Of those whose hashes want one place the latest two stay.
+/// One for each thread. A set holds the two latest statements with its hash.
 class dispatch_cache {
 public:
     struct entry {
         call_signature of;
-        const executable* found = nullptr;  // null: it is computed elsewhere and copied to where it goes
+        const executable* found = nullptr;  // null: the result is computed in new memory, then copied
         classified classes;
-        std::vector<kept_launch> launches;  // none before it comes again
+        std::vector<kept_launch> launches;  // empty until the statement is repeated
     };
 
-    /// Null where there is none. It stands until the next call of `keep`.
+    /// Null where there is none. The entry is valid until the next call of `keep`.
     entry* find(const call_signature&) noexcept;
     void keep(const call_signature&, const executable&, const classified&);
     void keep_buffered(const call_signature&);

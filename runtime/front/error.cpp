@@ -1,4 +1,4 @@
-// The statement of the user's that a thread is in, which exceptions say.
+// The user's statement that a thread is executing; exceptions name it.
 #include <ingot/core/error.hpp>
 
 namespace ingot::detail {

@@ -1,4 +1,4 @@
-// The door: a statement comes in, its kernel is found or made, and runs.
+// The door: receives a statement, finds or makes its kernel, and runs it.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -27,15 +27,15 @@
 
 namespace ingot {
 
-/// A published pair: class words, compared in full, and what they lead to. Never freed.
+/// A published pair: class words, compared in full, and their executable. It is never freed.
 struct slot::entry {
     const runtime::executable* found;
     std::size_t count;
     const std::uint32_t* words;
     bool is_contiguous;
 
-    /// A word at a time, for the others were written a moment ago in pieces as small (classify_contiguous): a read
-    /// across two of them would wait for the writes to leave the processor's store buffer.
+    /// Compares word by word: classify_contiguous wrote `other` a moment ago in pieces of this size, and a read across
+    /// two of them would wait until the processor's store buffer has drained.
     bool matches(std::span<const std::uint32_t> other) const noexcept {
         if (count != other.size()) return false;
         for (std::size_t i = 0; i < count; ++i)
@@ -48,13 +48,13 @@ namespace runtime {
 
 namespace {
 
-/// What a thread evaluates with.
+/// A thread's workspace for evaluation.
 struct workspace {
     classifier classes;
     dispatch_cache recent;
     std::vector<std::uint32_t> key;
 #if INGOT_DEBUG
-    classifier again;  // not `classes`, whose results still stand
+    classifier again;  // not `classes`, whose results are still in use
     std::vector<operand> operands;
 #endif
 };
@@ -67,8 +67,8 @@ const executable& look_up(slot& cache, const classified& c, const statement& s) 
     std::vector<std::uint32_t>& key = of_thread().key;
     classifier::full_key(c, s.program, key);
     const executable& found = executable_for(key);
-    // Published in turn; an entry that is replaced stays valid for threads that read it, so it is not freed. A
-    // statement that meets more classes than ways goes on being served by the table, and publishes no more.
+    // Entries are filled in order and never replaced or freed, because threads read them without a lock. Once all ways
+    // are full, the statement's other classes are served by the table.
     const std::uint32_t turn = cache.next.fetch_add(1, std::memory_order_relaxed);
     if (turn < slot::ways) {
         auto* words = new std::uint32_t[c.words.size()];
@@ -79,11 +79,11 @@ const executable& look_up(slot& cache, const classified& c, const statement& s) 
     return found;
 }
 
-/// Whether writing `o` in place could change what the tree still has to read: bytes are shared, but not element for
-/// element. Of the same view every thread reads its element before it writes it.
+/// Whether writing `o` in place could change an element that the tree still has to read: the two share bytes, but not
+/// element for element. Of the same view, each thread reads its element before it writes it.
 bool overlaps(const output& o, const operand& in, bool binders) {
     if (in.memory == nullptr || !share_bytes(**o.memory, *in.memory)) return false;
-    if (in.kind == detail::operand_kind::raw) return true;  // who knows what is read of it
+    if (in.kind == detail::operand_kind::raw) return true;  // a raw kernel may read any element
     const strided_view to(**o.memory, *o.where, o.type), from(*in.memory, *in.where, in.type);
     if (!binders && are_same_elements(to, from)) return false;
     return share_a_byte(to, from);
@@ -98,7 +98,7 @@ bool must_buffer(const statement& s) {
 }
 
 #if INGOT_DEBUG
-/// That a fast path took a statement for what classifying it in full would find.
+/// Checks that full classification gives the same result as a fast path.
 void check_same(const classified& taken, std::span<const std::uint32_t> words, const statement& s,
                 environment_class env) {
     const classified& c = of_thread().again.classify(s, env);
@@ -112,7 +112,7 @@ void check_contiguous(const classified& taken, std::span<const std::uint32_t> wo
 }
 void check_contiguous(const classified& taken, std::span<const std::uint32_t> words, const tree_statement& s,
                       environment_class env) {
-    std::vector<operand>& operands = of_thread().operands;  // warm statements allocate nothing
+    std::vector<operand>& operands = of_thread().operands;  // reused: warm statements allocate nothing
     operands.assign(static_cast<std::size_t>(s.leaves.total), {});
     detail::cursor c{operands.data(), nullptr};
     detail::leaf_span(s.leaves).gather(c);
@@ -120,8 +120,8 @@ void check_contiguous(const classified& taken, std::span<const std::uint32_t> wo
 }
 #endif
 
-/// The commonest statements again: contiguous arrays of one shape, into new ones or in place, of a class that the slot
-/// has met. Null where it is another.
+/// Finds the executable of a contiguous statement (arrays of one shape, into new ones or in place) whose class the slot
+/// has met. Returns null for any other statement.
 template <class Statement>
 const executable* find_contiguous(const slot& cache, classifier& workspace, const Statement& s, environment_class env) {
     for (const auto& way : cache.entries) {
@@ -138,7 +138,7 @@ const executable* find_contiguous(const slot& cache, classifier& workspace, cons
     return nullptr;
 }
 
-/// Evaluates into new memory, then copies into the view that was asked for.
+/// Evaluates into new memory, then copies into the requested view.
 void evaluate_buffered(slot& cache, const statement& s) {
     small_array<buffer_ref, 4> results(s.outputs.size());
     small_array<detail::layout, 4> layouts(s.outputs.size());
@@ -201,7 +201,7 @@ void evaluate_with(const executable& e, const classified& c, const statement& s,
     run(e, c, s, stream, kept);
 }
 
-/// Evaluates a scan that is read from its end. Returns false, and does nothing, where the statement is another.
+/// Evaluates a scan that is read from its end. Returns false, and does nothing, for any other statement.
 bool evaluate_turned(const statement& s, stream_state& stream) {
     detail::view_room flip;
     const detail::tree_ref turned = turned_scan(s, flip);
@@ -220,7 +220,7 @@ bool evaluate_turned(const statement& s, stream_state& stream) {
     return true;
 }
 
-/// Evaluates a statement that the thread has evaluated of late. Returns false, and does nothing, where it is another.
+/// Evaluates a statement that the thread evaluated recently. Returns false, and does nothing, for any other statement.
 bool evaluate_again(slot& cache, workspace& own, const call_signature& seen, const statement& s,
                     const execution_context& where) {
     dispatch_cache::entry* const known = own.recent.find(seen);
@@ -246,8 +246,8 @@ void evaluate(slot& cache, statement s) {
     if (s.kinds == 0) cache.kinds.store(s.kinds = kinds_of(s.program), std::memory_order_relaxed);
     const execution_context where = context_of(s);
     workspace& own = of_thread();
-    // Into outputs that exist a statement that comes again has its arguments packed already: the dispatch cache serves
-    // all of those.
+    // The slot's path serves new outputs only. For existing outputs the dispatch cache serves all repeated statements:
+    // it keeps their packed arguments.
     const bool fresh = std::ranges::none_of(s.outputs, [](const output& o) { return bool(*o.memory); });
     if (fresh && !s.not_contiguous && (s.kinds & (has_lazies | has_binders)) == 0 && s.shapes.empty())
         if (const executable* found = find_contiguous(cache, own.classes, s, where.environment))
@@ -275,7 +275,7 @@ void evaluate(slot& cache, statement s) {
 namespace {
 
 /// Evaluates a tree over contiguous arrays of one shape whose kernel the slot knows. Returns false, and does nothing,
-/// where it is another.
+/// for any other statement.
 bool evaluate_contiguous(slot& cache, const tree_statement& s) {
     if (*s.out.memory || cache.entries[0].load(std::memory_order_relaxed) == nullptr) return false;
     if (s.leaves.holder == nullptr || !s.leaves.holder->memory) return false;
@@ -309,7 +309,7 @@ void evaluate(slot& cache, std::span<const detail::word> program, std::span<cons
 void evaluate_leaves(slot& cache, std::span<const detail::word> program, detail::leaf_block& leaves,
                      const output& out) {
     if (runtime::evaluate_contiguous(cache, {program, leaves, out})) return;
-    // A warm statement allocates nothing but its result, unless it is of very many leaves.
+    // A warm statement allocates nothing but its result, unless it has more than 64 leaves.
     runtime::small_array<operand, 64> operands(static_cast<std::size_t>(leaves.total));
     detail::cursor c{operands.begin(), nullptr};
     detail::leaf_span(leaves).gather(c);

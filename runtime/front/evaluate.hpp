@@ -1,4 +1,4 @@
-// Where a statement runs.
+// The device and stream on which a statement runs.
 #pragma once
 
 #include "runtime/device/stream.hpp"
@@ -17,7 +17,7 @@ struct execution_context {
 execution_context context_of(const statement&);
 execution_context context_on(device_id);
 
-/// Evaluates a statement; the slot is its type's.
+/// Evaluates a statement; the slot belongs to its type.
 void evaluate(slot&, statement);
 
 }  // namespace ingot::runtime

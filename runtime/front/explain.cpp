@@ -1,5 +1,5 @@
-// explain, source, to_dot: a statement is classified and planned as if it were to run, and so is each part that has to
-// be an array before it. Nothing runs: a part's result is a buffer without memory.
+// explain, source, to_dot: classifies and plans a statement as if it were to run, and every part that must be an array
+// before it. Nothing runs: a part's result is a buffer without memory.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -34,8 +34,8 @@ struct planned {
     bool in_memory;
 };
 
-/// A part of a statement that is evaluated by a plan of its own. `again`: an earlier part has the same plan, with which
-/// loops are evaluated; it is made once.
+/// A part of a statement that a plan of its own evaluates. `again`: an earlier part of the list has the same plan,
+/// which is made once and evaluated in loops.
 struct part {
     const statement& s;
     const classified& classes;
@@ -43,17 +43,17 @@ struct part {
     const stream_state& stream;
     bool again;
     std::span<const std::uint32_t> words;             // its key
-    bool empty() const { return classes.size == 0; }  // and has no plan
+    bool empty() const { return classes.size == 0; }  // an empty part has no plan
 };
 
-/// Classed as memory of the pool is: aligned, of that device, shared with no other buffer.
+/// Makes a buffer with the class of pool memory: aligned, on that device, shared with no other buffer.
 buffer_ref without_memory(device_id device) {
     buffer_ref b = unowned_buffer(nullptr, 0, device, nullptr, nullptr);
     b->unowned = false;
     return b;
 }
 
-/// Calls a function with each part of a statement, in the order in which they would be evaluated.
+/// Calls a function with each part of a statement, in order of evaluation.
 class looker {
 public:
     using function = std::function<void(const part&)>;
@@ -84,7 +84,7 @@ private:
     }
 
     void plan(const statement& s) {
-        struct plan_workspace {  // not that of evaluations, whose results may still stand
+        struct plan_workspace {  // separate from the workspace of evaluations, whose results may still be in use
             classifier classes;
         };
         classifier& workspace = per_thread<plan_workspace>::own().classes;
@@ -111,7 +111,7 @@ private:
     std::map<std::vector<std::uint32_t>, planned> plans_;
 };
 
-/// Bytes of the distinct elements of one row of strides: an axis it does not move along repeats them.
+/// Bytes of the distinct elements of one row of strides: an axis of stride 0 repeats them.
 std::uint64_t distinct_bytes(const classified& c, std::size_t row, dtype type) {
     std::uint64_t n = detail::size_of(type);
     for (std::size_t a = 0; a < c.extents.size(); ++a)
@@ -119,7 +119,7 @@ std::uint64_t distinct_bytes(const classified& c, std::size_t row, dtype type) {
     return n;
 }
 
-/// Views of one array count together no more than what lies between the first and the last element of them.
+/// Views of one array together count at most the bytes between their first and last element.
 std::uint64_t distinct_bytes_read(const codegen::launch& step, const statement& s, const classified& c) {
     struct extent {
         const buffer* memory;
@@ -181,11 +181,11 @@ kernel_explanation explain_step(const codegen::launch& step, const statement& s,
     return k;
 }
 
-/// Of a Fourier transform as it is counted everywhere: 5 n log2(n) for n complex numbers, half of it for real ones.
+/// Operations of a Fourier transform by the usual count: 5 n log2(n) for n complex numbers, half of it for real ones.
 std::uint64_t operations_of_transform(const codegen::library_call& step, const classified& c) {
     if (step.function.find("fft") == std::string::npos) return 0;
     const bool to_real = step.function.starts_with("irfft"), of_reals = to_real || step.function.starts_with("rfft");
-    const codegen::library_array& whole = to_real ? step.results[0] : step.operands[0];  // not the half of a spectrum
+    const codegen::library_array& whole = to_real ? step.results[0] : step.operands[0];  // not half a spectrum
     double points = 1, times = 1;
     for (std::size_t j = 0; j < whole.axes.size(); ++j)
         (j < step.batch_axes ? times : points) *= static_cast<double>(c.extents[whole.axes[j].extent]);
@@ -199,7 +199,7 @@ kernel_explanation explain_step(const codegen::library_call& step, const stateme
     k.name = step.function;
     k.pattern = "library call";
     k.reason = step.reason;
-    const auto bytes_of = [&](const codegen::library_array& a) {  // an axis it does not move along repeats them
+    const auto bytes_of = [&](const codegen::library_array& a) {  // an axis of stride 0 repeats elements
         std::uint64_t axes = 0;
         for (const codegen::library_axis& axis : a.axes)
             if (axis.moves) axes |= std::uint64_t{1} << axis.extent;

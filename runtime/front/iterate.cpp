@@ -1,4 +1,4 @@
-// Which part of an array a step writes, and how many steps one kernel does.
+// The part of an array that a step of iterate writes, and the number of steps that one kernel does.
 #include <ingot/core/iterate.hpp>
 
 #include <algorithm>
@@ -34,11 +34,11 @@ std::uint64_t work_of_thread() noexcept {
     using runtime::counter;
     const runtime::counter_block* own = nullptr;
     try {
-        own = &runtime::per_thread<runtime::counter_block>::own();  // of which an ended thread may have made use
+        own = &runtime::per_thread<runtime::counter_block>::own();  // may be in use by a thread that ended
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): such a thread's work is not counted here
     }
     const runtime::graph_capture* const capture = runtime::capture_of_thread();
-    std::uint64_t all = capture != nullptr ? capture->size : 0;  // what is recorded is not counted
+    std::uint64_t all = capture != nullptr ? capture->size : 0;  // recorded work is not in the counters
     for (const counter c :
          {counter::kernel_launches, counter::library_calls, counter::bytes_allocated, counter::host_reads})
         if (own != nullptr) all += own->values[static_cast<std::size_t>(c)].load(std::memory_order_relaxed);
@@ -47,7 +47,7 @@ std::uint64_t work_of_thread() noexcept {
 
 index_t steps_together(const tree& t, destination from, const layout& part) {
     if (!from.memory || !from.memory->device.is_cuda()) return 1;
-    buffer_ref memory = from.memory;  // as if in place: the other array is laid out alike
+    buffer_ref memory = from.memory;  // as if in place: the other array has the same layout
     layout where = part;
     const output out{from.type, &memory, &where};
     runtime::statement s{t.program, t.operands, t.attributes, {&out, 1}};

@@ -1,4 +1,4 @@
-// Statements that are done several times over, as iterate has them.
+// Statements that run several times, as iterate repeats them.
 #pragma once
 
 #include <ingot/core/iterate.hpp>
@@ -7,7 +7,7 @@
 
 namespace ingot::detail {
 
-/// assign_selected, of the whole repetition.
+/// assign_selected for the whole repetition.
 void assign_repeated(const char* operation, const tree&, destination to, const layout& part, std::uint32_t own,
                      const runtime::repetition&);
 

@@ -1,6 +1,6 @@
-// Whether one kernel may do several steps of a statement that is repeated, and what its key says of that. It may where
-// they are a stencil of two dimensions over the array that is stepped: the kernel has the rows of each step on the chip
-// (codegen/cuda/map/stencil_steps.cpp) and moves the bytes of one.
+// Decides whether one kernel may do several steps of a repeated statement, and writes these steps into the key. The
+// steps must be a two-dimensional stencil over the stepped array: the kernel keeps the rows of each step on the chip
+// (codegen/cuda/map/stencil_steps.cpp) and moves the bytes of one step.
 #include <algorithm>
 #include <cstdlib>
 
@@ -15,9 +15,10 @@ using detail::operand_kind;
 
 namespace {
 
-/// Operations of an element beyond which arithmetic takes as long as the memory does: nothing is won.
+/// Above this cost of an element arithmetic takes as long as memory access, and merging steps gains nothing.
 constexpr std::uint32_t most_cost = 32;
-/// Of all steps together: rows that a thread has in registers, and columns on either side that neighbours compute too.
+/// Limits for all steps of a kernel together: rows in a thread's registers, and columns on either side that
+/// neighbouring threads compute too.
 constexpr int most_rows = 16, most_columns = 16;
 
 std::uint32_t cost_of(std::span<const detail::word> program) {
@@ -34,7 +35,7 @@ void classifier::find_iteration(const statement& s, std::uint8_t kinds) {
     if (!relations_.empty() && kinds == has_any && s.outputs.size() == 1) c_.steps = steps_together(s);
 }
 
-/// Sets `stepped_` and `beyond_` where it is more than 1.
+/// Sets `stepped_` and `beyond_` where the result is more than 1.
 std::uint32_t classifier::steps_together(const statement& s) {
     const output& o = s.outputs[0];
     const detail::layout& whole = *s.repeated.whole;
@@ -56,7 +57,7 @@ std::uint32_t classifier::steps_together(const statement& s) {
             if (share_bytes(*in.memory, **o.memory)) return 1;
             continue;
         }
-        // As far from the output as the array has elements around it, and related to all other views of it.
+        // The view must lie within the elements around the output and be related to all other views of the array.
         room_for_steps_.resize(raw);
         const index_t* const strides = raw_strides_.data() + i * raw;
         if (in.type != o.type || !std::equal(strides, strides + raw, written) ||
@@ -79,8 +80,8 @@ std::uint32_t classifier::steps_together(const statement& s) {
                                          : r->base != stepped_) {
             return 1;
         } else if (r != relations_.end()) {
-            // The kernel counts from the first view. Where an axis is short the distance from that may come out as
-            // other steps, of which some lie along a longer stride, than the two from the output do.
+            // The kernel counts steps from the first view. Where an axis is short, the steps from that view may differ
+            // from those by way of the output: some may lie along a longer stride.
             const std::int8_t* const from_first =
                 steps_.data() + (r - relations_.begin()) * static_cast<std::ptrdiff_t>(raw);
             for (std::size_t a = 0; a < axes; ++a) {

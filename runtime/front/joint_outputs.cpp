@@ -1,4 +1,4 @@
-// One pass takes the largest result that is left and all that fit into it.
+// Each pass takes the largest result that is left and all results that one plan may compute with it.
 #include "runtime/front/joint_outputs.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using detail::word;
 
 namespace {
 
-/// Whether the axes of `inner` are some of those of `outer`, in order; an axis of extent 1 is none.
+/// Whether the axes of `inner` are some of the axes of `outer`, in order; axes of extent 1 are ignored.
 bool lies_within(extents_ref inner, extents_ref outer) {
     int j = outer.rank;
     for (int i = inner.rank; i-- > 0;) {
@@ -42,7 +42,7 @@ bool all_go_together(const joint_outputs& s) {
     return true;
 }
 
-/// Where the trees of a program begin; one past the last at the end.
+/// Where each tree of a program begins; the last entry is the end.
 struct beginning {
     std::size_t program, operands, attributes;
 };
@@ -77,7 +77,7 @@ std::vector<joint_trees> split_by_shape(const joint_outputs& s) {
         std::vector<std::size_t> rest;
         std::ranges::copy_if(left, std::back_inserter(rest), std::not_fn(fits));
         std::erase_if(left, std::not_fn(fits));
-        std::ranges::sort(left);  // as they were written
+        std::ranges::sort(left);  // in the order in which they were written
 
         joint_trees& part = parts.emplace_back();
         const auto take = [](auto& to, const auto& from, std::size_t first, std::size_t last) {

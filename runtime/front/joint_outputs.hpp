@@ -1,4 +1,5 @@
-// Several trees in one statement whose results differ in shape or device: which of them make a statement of their own.
+// Splits a statement of several trees whose results differ in shape or device into statements that one plan may
+// compute.
 #pragma once
 
 #include <vector>
@@ -7,18 +8,19 @@
 
 namespace ingot::runtime {
 
-/// Trees that one plan may compute: on one device, the axes of each result among those of the largest one, in order.
+/// Trees that one plan may compute: they are on one device, and the axes of each result are among those of the largest,
+/// in order.
 struct joint_trees {
     std::vector<detail::word> program;
     std::vector<operand> operands;
     std::vector<detail::word> attributes;
     std::vector<output> outputs;
-    std::vector<detail::extents_ref> shapes;  // none where they are one
+    std::vector<detail::extents_ref> shapes;  // empty where all shapes are equal
 
     statement get() const noexcept { return {program, operands, attributes, outputs, 0, shapes}; }
 };
 
-/// The trees in as few parts as there are. Results of size 0 are in parts of their own.
+/// Splits the trees into as few parts as possible. Results of size 0 are in parts of their own.
 std::vector<joint_trees> split_by_shape(const joint_outputs&);
 
 }  // namespace ingot::runtime

@@ -1,4 +1,4 @@
-// Launching: what a plan says symbolically becomes numbers here.
+// Launching: turns a plan's symbolic arguments and grids into numbers.
 #include "runtime/front/launch.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::array<std::uint64_t, 3> grid_of(const launch& step, std::span<const index_t
     std::array<std::uint64_t, 3> grid{};
     for (std::size_t d = 0; d < grid.size(); ++d) grid[d] = step.grid[d].value(extents, processors);
     if (step.resident_blocks != 0 && grid[0] != 0) {
-        std::uint64_t pieces = 0, busy = 0, of = 1;  // the greatest share of the places that have a block
+        std::uint64_t pieces = 0, busy = 0, of = 1;  // the best share of resident blocks that have work: busy / of
         const auto try_waves = [&](std::uint64_t n, std::uint64_t resident) {
             if (8 * busy >= 7 * of) return;
             const std::uint64_t cut = std::max<std::uint64_t>(1, std::min(grid[1], n * resident / grid[0])),
@@ -50,14 +50,14 @@ std::array<std::uint64_t, 3> grid_of(const launch& step, std::span<const index_t
 
 namespace {
 
-/// Everything that the arguments of a launch are made from.
+/// The values from which a launch's arguments are made.
 struct sources {
     const step_context& of;
     std::span<const std::uint64_t> sizes;  // the values of the step's formulas
     void* scratch;
 };
 
-/// By its size, for a copy of any number of bytes takes longer than all the rest of an argument.
+/// Switches on the size: a memcpy of variable length takes longer than the rest of packing an argument.
 void put(std::byte* at, std::uint64_t value, std::uint8_t bytes) {
     const auto as = [at](auto number) { std::memcpy(at, &number, sizeof number); };
     switch (bytes) {
@@ -169,7 +169,8 @@ void run_cuda(const loaded_kernel& kernel, const launch& step, const std::array<
                    z = static_cast<unsigned>(grid[2]);
         CUlaunchAttribute attributes[2]{};
         unsigned n = 0;
-        // Its blocks are on their way while the kernel before it ends; the legacy stream waits for other streams too.
+        // The blocks may start while the previous kernel ends. On the legacy stream they may not: it waits for other
+        // streams too.
         if (step.programmatic_launch && stream.origin != stream_origin::legacy &&
             stream.capture.load(std::memory_order_relaxed) == nullptr) {
             attributes[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
@@ -223,7 +224,7 @@ namespace {
 
 constexpr std::size_t small_arguments = 1024;
 
-/// `known`: the launch of the run before, if it is kept; `kept`: where to keep this one.
+/// `known`: the launch kept from the previous run, or null; `kept`: where to keep this one.
 void run_launch(const launch& step, const loaded_kernel& kernel, const step_context& with, kept_launch* known,
                 std::vector<kept_launch>* kept) {
     alignas(16) std::byte room[small_arguments];
@@ -244,7 +245,7 @@ void run_launch(const launch& step, const loaded_kernel& kernel, const step_cont
     for (const argument& a : known ? known->written : step.arguments) pack(from, a, arguments);
     const std::array<std::uint64_t, 3> grid = known ? known->grid : grid_of(step, with.c.extents, with.processors);
     if (kept != nullptr && !known) kept->push_back(keep(step, grid, arguments));
-    if (grid[0] * grid[1] * grid[2] == 0) return;  // it would write a temporary without elements
+    if (grid[0] * grid[1] * grid[2] == 0) return;  // the launch would write a temporary without elements
     graph_capture* const capture = with.stream.capture.load(std::memory_order_relaxed);
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (with.stream.device.is_cuda())

@@ -10,23 +10,23 @@
 
 namespace ingot::runtime {
 
-/// Orders what a statement reads and writes with the work of other streams.
+/// Orders a statement's reads and writes behind the work of other streams.
 void order(const statement& s, const stream_state& stream);
 
-/// What a launch has again when its statement comes again: its grid and its arguments, of which those are written anew
-/// that point somewhere or are values.
+/// A launch kept for the next run of its statement: its grid and packed arguments. `written` lists the arguments that
+/// are packed again: pointers and values.
 struct kept_launch {
     std::array<std::uint64_t, 3> grid;
     std::vector<std::byte> arguments;
     std::vector<codegen::argument> written;
 };
 
-/// Runs `e` for a statement that is in order and whose outputs have their memory. Allocates nothing but the plan's
-/// temporaries. `kept`: where it leaves its launches for the next run with the same `e` and `c` on the same device.
+/// Runs `e` for a statement that is ordered and whose outputs have memory. It allocates only the plan's temporaries.
+/// `kept` receives the launches for the next run with the same `e` and `c` on the same device.
 void run(const executable& e, const classified& c, const statement& s, stream_state& stream,
          std::vector<kept_launch>* kept = nullptr);
 
-/// Evaluates by the interpreter; operands and outputs are in host memory.
+/// Evaluates with the interpreter; operands and outputs are in host memory.
 void run_interpreted(const executable& e, const classified& c, const statement& s);
 
 /// The blocks of a launch, along each dimension of its grid.

@@ -23,7 +23,7 @@ namespace {
 struct registry {
     std::mutex mutex;
     std::map<std::string, const library_function*, std::less<>> functions;
-    std::deque<library_function> all;  // one that is replaced is still called
+    std::deque<library_function> all;  // never shrinks: plans call replaced functions too
 };
 registry& functions() {
     static registry* const made = [] {  // leaked: plans outlive main

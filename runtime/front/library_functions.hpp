@@ -1,5 +1,5 @@
-// Functions of libraries by name: what a plan's library_call is run by. A function takes arrays as they lie in memory
-// and puts its work on a stream; on a host device it has done it when it returns.
+// Library functions by name, which a plan's library_call runs. A function takes strided arrays and puts its work on a
+// stream; on a host device the work is done when it returns.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace ingot::runtime {
 
-/// Extents, and strides in elements: first those of the batch, then those that the function is about.
+/// Extents, and strides in elements: first the batch axes, then the function's own axes.
 struct library_array {
     void* data = nullptr;
     dtype type = dtype::b1;
@@ -31,22 +31,22 @@ struct library_arguments {
     void* workspace = nullptr;
     std::size_t workspace_bytes = 0;
     stream_state& stream;
-    std::uint64_t statement = 0;  // by which errors are reported, with error_record_of(stream) (error_record.hpp)
+    std::uint64_t statement = 0;  // number under which errors go to error_record_of(stream) (error_record.hpp)
 };
 
 struct library_function {
     void (*call)(const library_arguments&) = nullptr;
-    /// Bytes of workspace that a call wants, on the host and not in order with the stream; null: none.
+    /// Bytes of workspace that a call needs. It is computed on the host, not in stream order. Null: none.
     std::size_t (*workspace_bytes)(const library_arguments&) = nullptr;
     friend bool operator==(const library_function&, const library_function&) = default;
 };
 
-/// One call on the host, of arrays in C order that it holds itself.
+/// One call on the host, with its own operands in C order.
 class library_call_on_host {
 public:
-    /// Throws library_error where the name has no function.
+    /// Throws library_error where no function has the name.
     library_call_on_host(std::string_view name, std::size_t batch_axes);
-    /// Room for an operand's elements; it stands until the call has run.
+    /// Memory for an operand's elements; it is valid until the call has run.
     std::byte* add_operand(dtype type, std::vector<index_t> extents);
     void run(dtype type, std::vector<index_t> extents, void* result, std::uint64_t statement);
 
@@ -63,9 +63,9 @@ private:
     std::vector<library_array> operands_;
 };
 
-/// Gives a name its function; a later one replaces an earlier, but for plans that have been made.
+/// Registers a function under a name. It replaces an earlier one, except in plans that exist already.
 void register_library_function(std::string_view name, const library_function&);
-/// Stands for ever. Throws library_error where the name has none.
+/// The reference stays valid for ever. Throws library_error where no function has the name.
 const library_function& library_function_named(std::string_view name);
 
 }  // namespace ingot::runtime

@@ -1,6 +1,6 @@
-// A common byte is a solution of  sum(step[k] * x[k]) = distance,  0 <= x[k] <= most[k],  where the terms are the axes
-// of both views (those of the second walked from its far end) and the bytes within an element. Solved term by term, the
-// largest step first: what the smaller ones reach leaves few values of each.
+// A common byte is a solution of  sum(step[k] * x[k]) = distance,  0 <= x[k] <= most[k].  The terms are the axes of
+// both views (the second view's walked from its far end) and the bytes within an element. The search fixes the largest
+// step first: the reach of the smaller steps leaves few values for it.
 #include "runtime/front/overlap.hpp"
 
 #include <algorithm>
@@ -19,13 +19,13 @@ namespace {
 
 constexpr index_t ceiling_of(index_t a, index_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
 
-/// a * b modulo m, of numbers below m.
+/// a * b modulo m, for a and b below m.
 index_t product_modulo(index_t a, index_t b, index_t m) {
     __extension__ using wide = __int128;
     return static_cast<index_t>(static_cast<wide>(a) * b % m);
 }
 
-/// The inverse of `a` modulo m, which have no common divisor.
+/// The inverse of `a` modulo m; the two have no common divisor.
 index_t inverse_modulo(index_t a, index_t m) {
     index_t r = m, next_r = a % m, t = 0, next_t = 1;
     while (next_r != 0) {
@@ -36,7 +36,7 @@ index_t inverse_modulo(index_t a, index_t m) {
     return t < 0 ? t + m : t;
 }
 
-/// Sums of multiples, from 0 to `most` of each step.
+/// All sums of multiples of the steps, each step taken 0 to `most` times.
 class bounded_sums {
 public:
     void add(index_t step, index_t most) noexcept {
@@ -51,7 +51,7 @@ public:
         terms_[at(k)] = {step, most, 0, 0, false};
         ++count_;
     }
-    /// Whether `wanted` is one of them; true as well after so many places.
+    /// Whether `wanted` is such a sum. The result is also true once `most_places` candidates were tried.
     bool may_reach(index_t wanted, int most_places) noexcept {
         for (int k = count_; k-- > 0;) {
             term& t = terms_[at(k)];
@@ -68,8 +68,8 @@ public:
 private:
     struct term {
         index_t step, most;
-        // Of this term and all behind it: the largest sum, what divides all of them, whether every multiple of that up
-        // to the largest is one.
+        // For this term and all behind it: the largest sum, the greatest common divisor, and whether every multiple of
+        // the divisor up to the largest sum is one.
         index_t reach, divisor;
         bool gapless;
     };
@@ -79,10 +79,10 @@ private:
         const term& t = terms_[at(k)];
         if (wanted < 0 || wanted > t.reach || wanted % t.divisor != 0) return false;
         if (t.gapless) return true;
-        const term& rest = terms_[at(k + 1)];  // of one term there are no gaps
+        const term& rest = terms_[at(k + 1)];  // exists: the last term has no gaps
         index_t x = ceiling_of(wanted - rest.reach, t.step);
         const index_t last = std::min(t.most, wanted / t.step);
-        if (k + 2 == count_) {  // x is one number modulo the other step
+        if (k + 2 == count_) {  // x is determined modulo the last step
             const index_t m = rest.step / t.divisor;
             const index_t right = product_modulo(wanted / t.divisor % m, inverse_modulo(t.step / t.divisor % m, m), m);
             const index_t ahead = (right - x % m + m) % m;
@@ -100,7 +100,7 @@ private:
     int places_left_ = 0;
 };
 
-/// From the lowest element's first byte on, in units.
+/// The lowest byte of all elements, and the distance from there to the highest element.
 struct span_of_elements {
     std::uintptr_t low;
     index_t reach;  // of the highest element
@@ -116,7 +116,7 @@ span_of_elements span_of(const strided_view& v) {
     return {v.first + static_cast<std::uintptr_t>(low * each), reach * each};
 }
 
-/// Whether each stride is beyond all that the smaller ones reach: no two elements are then one.
+/// Whether each stride exceeds the reach of all smaller ones; then no two elements coincide.
 bool are_distinct(const layout& l) {
     std::array<int, detail::max_rank> order;
     int count = 0;
@@ -147,7 +147,7 @@ bool share_a_byte(const strided_view& a, const strided_view& b, int most_places)
     const auto apart = static_cast<index_t>(to.low - from.low);
     if (apart >= from.reach + a_bytes || -apart >= to.reach + b_bytes) return false;
 
-    // Elements of one size at multiples of it from each other are counted, others byte by byte.
+    // Where both have one element size and lie a multiple of it apart, the unit is an element, else a byte.
     const index_t unit = a_bytes == b_bytes && apart % a_bytes == 0 ? a_bytes : 1;
     bounded_sums steps;
     for (const strided_view* v : {&a, &b})

@@ -1,5 +1,6 @@
-// Whether two strided views of memory have a byte in common, and whether they are the same elements. Decided exactly,
-// not by address ranges: columns of one matrix, and even beside odd elements, lie within each other and share nothing.
+// Whether two strided views of memory have a byte in common, and whether they are the same elements. The test is exact
+// and does not compare address ranges: two columns of a matrix, or the even and the odd elements of an array,
+// interleave and share nothing.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace ingot::runtime {
 
-/// Elements in memory: the address of the first, where the others are from there, and the bytes of each.
+/// Elements in memory: the first one's address, the layout of the others from there, and the bytes of each.
 struct strided_view {
     std::uintptr_t first;
     const detail::layout& where;
@@ -24,15 +25,15 @@ struct strided_view {
           each(detail::size_of(type)) {}
 };
 
-/// How many places an exact decision may try: beside a kernel's launch, and where an error hangs on it. Views of one
-/// array, whose strides are multiples of each other, need a few.
+/// Limits on the candidates that an exact decision tries: a small one before a launch, a large one where an error
+/// depends on the answer. Views of one array, whose strides are multiples of each other, need few.
 inline constexpr int places_beside_launch = 1000, places_for_error = 1000000;
 
-/// Whether an element of one shares a byte with an element of the other. Finding out is as hard as any integer program:
-/// true where so many places were tried without an answer.
+/// Whether an element of one view shares a byte with an element of the other. The problem is as hard as integer
+/// programming: the result is true where `most_places` candidates gave no answer.
 bool share_a_byte(const strided_view&, const strided_view&, int most_places = places_beside_launch) noexcept;
 
-/// Whether `from`, broadcast into the shape of `to`, is `to` element for element, and no element of it is there twice.
+/// Whether `from`, broadcast into the shape of `to`, is `to` element for element, and `to` has no element twice.
 bool are_same_elements(const strided_view& to, const strided_view& from) noexcept;
 
 }  // namespace ingot::runtime

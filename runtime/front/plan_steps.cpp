@@ -26,7 +26,7 @@ std::size_t step_context::bytes_of(const codegen::temporary& t) const {
 
 namespace {
 
-/// The arrays of a call, and the numbers that they point to.
+/// The arrays of a call, with the extents and strides to which they point.
 class resolved_arrays {
 public:
     resolved_arrays(const std::vector<codegen::library_array>& arrays, const step_context& with) {
@@ -63,7 +63,7 @@ private:
 }  // namespace
 
 void run_library_call(const codegen::library_call& step, const library_function& f, const step_context& with) {
-    // Plans stand for ever, what is resolved as long as a graph that was recorded.
+    // A plan lives for ever; a recorded graph owns the resolved arrays.
     const auto operands = std::make_shared<const resolved_arrays>(step.operands, with),
                results = std::make_shared<const resolved_arrays>(step.results, with);
     library_arguments given{operands->get(), results->get(),          step.batch_axes, step.attributes, nullptr, 0,

@@ -1,5 +1,5 @@
-// What the steps of a plan are run with: the memory of a statement, its extents and strides. Kernels are launched by
-// launch.cpp; library calls and fills are run here.
+// The context in which a plan's steps run: the statement's memory, extents and strides. launch.cpp launches kernels;
+// library calls and fills run here.
 #pragma once
 
 #include <span>
@@ -16,9 +16,9 @@ struct step_context {
     const statement& s;
     stream_state& stream;
     std::uint32_t processors;
-    std::span<buffer_ref> temporaries;  // of a workspace nothing, but while it is in use
+    std::span<buffer_ref> temporaries;  // null for a workspace, which exists only during its call
 
-    /// Bytes of a temporary that is no workspace.
+    /// Bytes of a temporary other than a workspace.
     std::size_t bytes_of(const codegen::temporary& t) const;
     /// The first element of an operand, output or temporary.
     std::byte* address_of(codegen::argument_kind memory, std::uint16_t index) const {

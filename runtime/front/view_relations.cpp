@@ -1,5 +1,5 @@
-// Views of one buffer that lie a few elements apart, as a stencil reads them, be it by shifts with borders (roll, pad),
-// and operands that are indices alone: what a key says beside its operands' own classes, where it is asked to.
+// Optional parts of a key: (1) views of one buffer a few elements apart, as stencils read them, also by shifts with
+// borders (roll, pad); (2) operands that are only indices.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -10,15 +10,15 @@ namespace ingot::runtime {
 
 using detail::operand_kind;
 
-/// Whether a distance in elements is a few steps on the axes before collapse. From the longest stride to the shortest
-/// as many are taken as come nearest, so the rest is below half a stride.
+/// Whether a distance in elements is a sum of a few steps on the axes before collapse. From the longest stride to the
+/// shortest it takes the nearest number of steps, so that the rest is at most half a stride.
 bool classifier::find_steps(index_t distance, const index_t* strides, std::int8_t* steps) {
     const std::size_t raw = raw_extents_.size();
     std::fill_n(steps, raw, std::int8_t{0});
-    index_t below = 0;  // the last axis' stride; 0 before the first
+    index_t below = 0;  // stride of the previous axis; 0 before the first
     std::size_t at = raw;
     while (true) {
-        // The axis of the next shorter stride; of equal ones the next behind it.
+        // The axis of the next shorter stride; of equal strides, the next axis.
         std::size_t next = raw;
         for (std::size_t a = 0; a < raw; ++a) {
             const index_t stride = std::abs(strides[a]);
@@ -38,8 +38,8 @@ bool classifier::find_steps(index_t distance, const index_t* strides, std::int8_
     }
 }
 
-/// Whether all that binders do is to read a few elements further on, with the other end, the nearest element or a
-/// mirror beyond the ends. Sets `shifts_`, and `view_strides_` to those of a view that is not shifted.
+/// Whether binders only read a few elements further along, where beyond the ends they wrap around or take the nearest
+/// or the mirrored element. Sets `shifts_`, and `view_strides_` to the strides of an unshifted view.
 bool classifier::find_shifts(const statement& s, std::uint8_t kinds) {
     using detail::word_kind;
     if ((kinds & (has_reductions | has_scans | has_libraries)) != 0 || s.outputs[0].scattered) return false;
@@ -57,8 +57,8 @@ bool classifier::find_shifts(const statement& s, std::uint8_t kinds) {
     return !shifts_.empty() && place_shifted(s);
 }
 
-/// Of one binder: along each axis that it binds and something beneath moves along, its place is the index of one of the
-/// result's, of the same extent, and a few steps.
+/// Whether a binder only shifts: along each bound axis on which something beneath moves, it reads at the index of a
+/// result axis of equal extent, plus a few steps.
 bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::place_rule rule) {
     const std::size_t raw = raw_extents_.size(), rank = c_.shape.size();
     const std::size_t first = rank + static_cast<std::size_t>(binder_axes_[binder]);
@@ -72,7 +72,7 @@ bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::
     };
     if (std::any_of(place + rank, place + raw, [](index_t by) { return by != 0; })) return false;
     std::ptrdiff_t unread = std::count_if(place, place + rank, [](index_t by) { return by != 0; });
-    index_t weight = 1;  // of the digit
+    index_t weight = 1;  // of the axis' digit in the index
     for (std::size_t x = rank + static_cast<std::size_t>(binder_axes_[binder + 1]); x-- > first;) {
         const index_t n = raw_extents_[x];
         if (is_read_along(x)) {
@@ -80,7 +80,7 @@ bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::
             if (a == rank || raw_extents_[a] != n) return false;
             index_t by = offset;
             if (rule == detail::place_rule::digits) {
-                // Rounds before the axis take what is beyond its end.
+                // The digit of an unread axis before this one holds the rounds beyond this axis' end.
                 const index_t rounds = x > first && !is_read_along(x - 1) ? raw_extents_[x - 1] : 1;
                 if (offset < 0) return false;
                 by = offset / weight % (n * rounds);
@@ -88,7 +88,7 @@ bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::
                 by %= n;
                 if (by > n / 2) by -= n;
             }
-            // What a mirror shows beyond the other end is no shift's.
+            // A mirrored index beyond the other end is no shift.
             if (rule == detail::place_rule::reflect && std::abs(by) >= n) return false;
             if (rule == detail::place_rule::symmetric && std::abs(by) > n) return false;
             const bool inner = static_cast<std::size_t>(order_[rank - 1]) == a;
@@ -102,7 +102,7 @@ bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::
     return unread == 0;
 }
 
-/// A view moves along the result's axes in the place of those that its shifts bind.
+/// Moves the strides of shifted axes to the result axes that index them.
 bool classifier::place_shifted(const statement& s) {
     const std::size_t raw = raw_extents_.size();
     view_strides_ = raw_strides_;
@@ -121,7 +121,7 @@ bool classifier::is_shifted(std::size_t axis) const {
     return std::ranges::any_of(shifts_, [=](const shift& h) { return h.axis == axis || h.bound == axis; });
 }
 
-/// Sets `relations_`: of each array that is one to the first array it has one to.
+/// Sets `relations_`: relates each array to the first one of its buffer that lies a few steps away.
 void classifier::find_relations(const statement& s) {
     const std::size_t raw = raw_extents_.size();
     const std::vector<index_t>& all = shifts_.empty() ? raw_strides_ : view_strides_;
@@ -149,7 +149,7 @@ void classifier::find_relations(const statement& s) {
     }
 }
 
-/// An axis along which related views lie apart or are shifted stays an axis of the key.
+/// Axes do not merge where related views differ along the outer one, or where one of them is shifted.
 bool classifier::may_merge(std::size_t outer, std::size_t inner) const {
     if (is_shifted(outer) || is_shifted(inner)) return false;
     for (std::size_t r = 0; r < relations_.size(); ++r)
@@ -157,8 +157,8 @@ bool classifier::may_merge(std::size_t outer, std::size_t inner) const {
     return true;
 }
 
-/// After the operands' heads, which say which are the same view; of shifted ones, which move along other axes, each has
-/// a relation.
+/// Appends the relations. Without shifts only distinct operands have one: their heads tell equal views. Shifted views
+/// move along other axes, so each has its own.
 void classifier::append_relations() {
     const std::vector<int>& kept = axis_pool_;
     const std::size_t raw = raw_extents_.size(), head = c_.words.size();
@@ -197,7 +197,7 @@ void classifier::append_relations() {
         c_.words[head] = detail::section_head(detail::key_section::relations, c_.words.size() - head - 1);
 }
 
-/// Arrays of integers that are a gather's index as they stand.
+/// Marks arrays of integers that are, unchanged, the index of a gather.
 void classifier::find_indices(const statement& s) {
     constexpr int no_operand = -1;
     index_use_.assign(s.operands.size(), 0);

@@ -1,4 +1,4 @@
-// cumulative_sum chooses its axis here; apply_along_axis puts the results of a function of vectors in their places.
+// Chooses the axis of cumulative_sum, and assembles the results of apply_along_axis.
 #include <ingot/core/along_axes.hpp>
 
 #include <string>

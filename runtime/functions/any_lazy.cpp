@@ -27,7 +27,7 @@ operand operand_of(const any_lazy& e) {
 
 word word_of(const any_lazy& e) { return make_word(word_kind::lazy, e.type()); }
 
-/// A binder over e, which has been viewed so that the axes that it binds are last.
+/// A binder over e, whose last axes are the ones to bind.
 any_lazy bound(const any_lazy& e, word code, int axes, const layout* pick) {
     const std::array<word, 2> program{word_of(e), code};
     std::array<operand, 2> operands{operand_of(e)};

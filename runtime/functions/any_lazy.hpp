@@ -1,6 +1,6 @@
-// An expression whose dtype is known at run time alone. A function that is a composition of others is written over it
-// once, in the library, instead of being a template that every user's file instantiates for every dtype. Operators have
-// the operator table's rules; errors are those of lazy<T>.
+// An expression whose dtype is known only at run time. A composed function is written over it once, in the library, and
+// not instantiated as a template in every user's file for every dtype. Operators follow the operator table's rules;
+// errors are those of lazy<T>.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@ namespace ingot::runtime {
 
 class any_lazy {
 public:
-    /// Any expression as it is.
+    /// Any expression, unchanged.
     template <array_expression E>
     any_lazy(const E& e) : any_lazy(lazy<typename E::value_type>(e).tree(), E::type) {}
     any_lazy(detail::tree_ref tree, dtype type) : tree_(std::move(tree)), type_(type) {}
@@ -30,14 +30,14 @@ public:
     detail::extents_ref extents() const noexcept { return tree_->extents(); }
     shape_like shape() const { return shape_like(extents().span()); }
     device_id device() const noexcept { return tree_->device; }
-    /// The number as an operand that an operator computes in `d`.
+    /// The number as an operand of an operator that computes in `d`.
     detail::weak_leaf as_leaf(dtype d) const;
 
     /// The expression through a view.
     any_lazy viewed(const detail::axis_view& view) const { return {detail::view_tree(tree_, view, 0), type_}; }
-    /// The expression as a temporary: evaluated once into an array when a statement that reads it is evaluated.
+    /// The expression as a temporary, which a statement that reads it evaluates once into an array.
     any_lazy kept() const { return {detail::keep_tree(tree_), type_}; }
-    /// As T, converted where that is another dtype.
+    /// The expression as T, converted from another dtype.
     template <class T>
     lazy<T> as() const;
 
@@ -48,8 +48,8 @@ private:
     index_t integer_ = 0;
 };
 
-/// A row of the operator table. Throws dtype_error where it has no function of these dtypes, shape_error where they do
-/// not broadcast.
+/// Applies a row of the operator table. Throws dtype_error where it has no function of these dtypes, shape_error where
+/// the shapes do not broadcast.
 any_lazy apply(detail::op, std::initializer_list<any_lazy> operands);
 any_lazy as_type(const any_lazy&, dtype);
 template <class T>
@@ -66,10 +66,11 @@ inline any_lazy choose(const any_lazy& condition, const any_lazy& a, const any_l
     return apply(detail::op::where, {condition, a, b});
 }
 
-/// A fold over axes (null: all), which stay as axes of extent 1 where `keep`.
+/// A fold over axes (null: all); with `keep` they stay as axes of extent 1.
 any_lazy folded(detail::fold, const char* operation, const any_lazy&, const axes* over, bool keep);
 any_lazy mean_of(const char* operation, const any_lazy&, const axes& over, bool keep);
-/// Element i along the axis is e's element i + `by`, or what the rule gives beyond the ends; `extent` elements.
+/// Element i along the axis is e's element i + `by`, or the rule's element beyond the ends; the axis has `extent`
+/// elements.
 any_lazy beyond_ends(detail::place_rule, const char* operation, const any_lazy& e, int axis, index_t by,
                      index_t extent);
 /// e read in cycles along axes (places.hpp).

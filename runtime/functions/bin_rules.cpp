@@ -1,4 +1,4 @@
-// The widths of bins, by rules of statistics.
+// The widths of bins by statistical rules.
 #include <ingot/statistics/bin_rules.hpp>
 
 #include <algorithm>
@@ -30,7 +30,8 @@ double bin_width(bin_rule rule, const sample_measures& m) {
         case bin_rule::fd:
             return 2 * m.between_quartiles * std::pow(n, -1.0 / 3);
         default: {
-            // Of values that hardly differ the quartiles are near each other: their number bounds the bins.
+            // If values hardly differ, the quartiles are close together, so the number of values bounds the number of
+            // bins.
             const double by_quartiles = std::max(bin_width(bin_rule::fd, m), bin_width(bin_rule::sqrt, m) / 2);
             return std::min(by_quartiles, by_sturges);
         }

@@ -1,4 +1,4 @@
-// packbits and unpackbits: sums of bits at their places, and shifts back.
+// packbits and unpackbits: sums of shifted bits, and shifts back.
 #include <ingot/core/bits.hpp>
 
 #include <string>
@@ -14,14 +14,14 @@ namespace ingot::detail {
 
 namespace {
 
-/// e and its axis, or its elements in C order.
+/// e and its axis; without an axis, its elements in C order.
 template <class T>
 std::pair<lazy<T>, int> along(const char* operation, const lazy<T>& e, const axis_or_none& axis) {
     if (axis.is_none()) return {lazy<T>(ravel(e)), 0};
     return {e, checked_axis(operation, axis.axis(), e.ndim())};
 }
 
-/// How far each of eight bits is shifted.
+/// The shift of each of eight bits.
 array<std::uint8_t> shifts(bit_order order, int axes_behind) {
     array<std::uint8_t> by = order == bit_order::big ? array<std::uint8_t>{7, 6, 5, 4, 3, 2, 1, 0}
                                                      : array<std::uint8_t>{0, 1, 2, 3, 4, 5, 6, 7};
@@ -30,7 +30,7 @@ array<std::uint8_t> shifts(bit_order order, int axes_behind) {
     return array<std::uint8_t>(reshape(by, shape));
 }
 
-/// With zeros behind along an axis, so that there are n.
+/// e padded with zeros at the end of an axis, to n elements.
 template <class T>
 lazy<T> lengthened(const char* operation, const lazy<T>& e, int axis, index_t n) {
     const shape_like shape = e.shape();

@@ -1,8 +1,8 @@
-// Exact sums of float32 numbers scattered over places, on a GPU. Places lie in buckets of 2048 side by side, for which
-// shared memory has a number of 320 bits each: any sum of float32, in whatever order it is added up. So the numbers are
-// first brought together by buckets, in no order, and then each bucket's are added by blocks of its own, one for so
-// many; what several blocks have of one bucket is added up in memory. Of one bucket the numbers are read where they
-// are.
+// Exact sums of float32 numbers scattered over indices, on a GPU. Indices lie in buckets of up to 2048 adjacent ones;
+// shared memory holds a number of 320 bits for each index of a bucket, which represents any sum of float32 exactly, in
+// whatever order it is added. (1) The numbers are brought together by bucket, in no order. (2) Blocks add each bucket's
+// numbers, one block for a part of them. (3) Where a bucket has several blocks, their sums are added in memory. With a
+// single bucket the numbers are read in place.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -25,21 +25,21 @@ namespace ingot::runtime {
 
 namespace {
 
-constexpr int log_places = 11, places = 1 << log_places;  // of a bucket at most
+constexpr int log_places = 11, places = 1 << log_places;  // at most, for each bucket
 constexpr index_t most_buckets = 2048, most_places = most_buckets * places;
 constexpr int tile_length = 8192, threads = 512, scan_threads = 1024;
-constexpr int digits = 10;  // of 32 bits, and a word that says what is not finite
+constexpr int digits = 10;  // of 32 bits; another word records what is not finite
 constexpr unsigned partition_bytes = tile_length * 8 + 2 * most_buckets * 4, sum_bytes = (digits + 1) * places * 4;
 
 struct arguments {
     const long long* at;
     const float* weights;
     double* sums;
-    unsigned *counts, *cursors;  // of each bucket
-    long long* begins;           // where buckets begin among the pairs, and the number of all
-    unsigned *parts, *slots;     // how many parts buckets before it have, and how many of them more than one
-    void* pairs;                 // null: of one bucket
-    unsigned long long* digits;  // of each bucket of several parts
+    unsigned *counts, *cursors;  // for each bucket
+    long long* begins;           // where each bucket begins among the pairs, and their total number
+    unsigned *parts, *slots;     // before each bucket: number of parts, and of those of buckets with several
+    void* pairs;                 // null with a single bucket
+    unsigned long long* digits;  // for each bucket of several parts
     long long length, places, part;
     int shift, buckets;
 };
@@ -321,7 +321,7 @@ extern "C" __global__ void __launch_bounds__(256) finish_sums(const __grid_const
 }
 )";
 
-/// Loaded once for an architecture, for ever.
+/// Loaded once for each architecture, for ever.
 struct sum_kernels {
     std::shared_ptr<const kernel_module> module;
     loaded_kernel count, sum, bring, parts, finish;
@@ -347,7 +347,7 @@ const sum_kernels& kernels_for(std::uint32_t architecture) {
 
 constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
 
-/// Some 512 buckets, so that few numbers of a warp meet in one.
+/// Gives some 512 buckets, so that few numbers of a warp fall into the same one.
 int shift_for(index_t n) {
     constexpr int log_buckets = 9, least = 5;
     if (n <= places) return log_places;
@@ -373,7 +373,7 @@ array<double> exact_sums_of_singles(const char* operation, const array<index_t>&
     using namespace runtime;
 #ifdef INGOT_HAS_CUDA_HEADERS
     const index_t length = weights.size();
-    constexpr std::uint32_t least_architecture = 80;  // whose blocks may have so much shared memory
+    constexpr std::uint32_t least_architecture = 80;  // the oldest whose blocks may have so much shared memory
     if (weights.device().is_cuda() && at.device() == weights.device() && n != 0 && length != 0 && n <= most_places &&
         length < INT32_MAX && architecture_of(weights.device()) >= least_architecture) {
         array<double> sums = zeroed<double>(operation, std::span<const index_t>(&n, 1), weights.device());
@@ -426,7 +426,7 @@ array<double> exact_sums_of_singles(const char* operation, const array<index_t>&
         if (!is_one)
             launch_of(kernels.count, a, std::min<index_t>(tiles, 4 * processors_of(stream.device)), 1, threads, 0);
         launch_of(kernels.sum, a, 1, 1, scan_threads, 0);
-        // Throws where an index was none.
+        // Throws where an index was out of range.
         if (begins(a.buckets).item() == 0) return sums;
         buffer_ref pairs;
         if (!is_one) {

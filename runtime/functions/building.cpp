@@ -1,4 +1,4 @@
-// What grids are made of, and what is no element's number.
+// Progressions from slices, and indices of triangles of matrices.
 #include <ingot/core/building.hpp>
 
 #include <cmath>
@@ -56,7 +56,7 @@ namespace ingot {
 
 namespace {
 
-/// Where a matrix of ones and zeros has ones.
+/// The indices of the ones in a matrix of ones and zeros.
 std::array<array<index_t>, 2> places_of(const array<bool>& ones) {
     auto places = nonzero(ones);
     return {std::move(places[0]), std::move(places[1])};

@@ -1,4 +1,4 @@
-// Folds of complex numbers that are not one of each part: the extremes in lexicographic order, and products.
+// Folds of complex numbers that do not fold each part separately: the extremes in lexicographic order, and products.
 #include <ingot/core/reductions.hpp>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace ingot::detail {
 
 namespace {
 
-/// Along the reduced axes an element's place in C order.
+/// A layout that gives an element's index in C order along the reduced axes.
 layout place_along(const reduction& how, extents_ref shape) {
     layout place = contiguous_layout(shape.span());
     index_t stride = 1;
@@ -28,8 +28,8 @@ layout place_along(const reduction& how, extents_ref shape) {
     return place;
 }
 
-/// The greatest or least real part, and of the elements that have it the imaginary part; where a part is NaN, both
-/// parts of the first element of which that is so.
+/// The greatest or least real part, and among the elements that have it the greatest or least imaginary part. If a part
+/// is NaN, both parts of the first such element.
 template <fold F, class C>
 lazy<C> extreme(const reduction& how, const lazy<C>& z) {
     using R = typename C::value_type;
@@ -45,7 +45,7 @@ lazy<C> extreme(const reduction& how, const lazy<C>& z) {
     return complex_of(reduced<F>(how, where(chosen, re, nothing)), reduced<F>(how, where(chosen, im, nothing)));
 }
 
-/// Numbers side by side are multiplied, eight in a kernel, until one is left.
+/// Multiplies adjacent numbers, eight in a kernel, until one is left.
 template <class C>
 lazy<C> product(const reduction& how, const lazy<C>& z) {
     shape_room room;

@@ -1,4 +1,4 @@
-// What sequences and variables have to be.
+// Checks of the operands of convolutions and correlations.
 #include <ingot/statistics/correlation.hpp>
 
 #include <string>

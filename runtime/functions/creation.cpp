@@ -1,4 +1,4 @@
-// Memory for new arrays, and values between them and the host.
+// Memory for new arrays, and copies of values to and from the host.
 #include <ingot/core/creation.hpp>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace ingot::detail {
 
 namespace {
 
-__extension__ typedef __int128 wide_integer;  // sums and products of any 64-bit numbers
+__extension__ typedef __int128 wide_integer;  // holds sums and products of any 64-bit numbers
 
 std::string in_brackets(const char* operation) { return "[" + std::string(operation) + "] "; }
 
@@ -54,11 +54,11 @@ layout layout_within(const char* operation, dtype type, const buffer* memory, in
                 throw shape_error(in_brackets(operation) + "stride " + std::to_string((*strides)[j]) +
                                   " is no multiple of the " + std::to_string(each) + " bytes of " +
                                   std::string(name(type)));
-            // Where nothing moves the stride is of no account, however large.
+            // Along an axis of extent 1 the stride is ignored, however large.
             if (where.size() > 0 && where.shape()[j] > 1) where.strides()[j] = (*strides)[j] / each;
         }
     }
-    // The elements reached. A product has up to 127 bits; 64 of them may exceed what 128 hold, so sums stop before.
+    // The range of elements. A product has up to 127 bits, and 64 of them may exceed 128 bits, so the sums saturate.
     wide_integer low = first, high = first;
     const wide_integer bytes = memory ? memory->bytes : 0, beyond = wide_integer{1} << 120;
     for (int j = 0; where.size() > 0 && j < where.rank(); ++j) {
@@ -166,7 +166,7 @@ void create_from_host(buffer_ref& memory, layout& where, std::span<const index_t
                       std::size_t bytes_each) {
     check_extents("array", shape);
     where = contiguous_layout(shape);
-    // Into a graph values go once, at once: it reads them from memory that is not its own.
+    // In a capture, values are copied once, now: the graph reads them from memory outside its pool.
     runtime::graph_capture* const capture = runtime::capture_of_thread();
     runtime::stream_state& stream =
         capture != nullptr ? *runtime::state_of(runtime::current().device).default_stream : *runtime::current().stream;
@@ -199,7 +199,7 @@ void write_values(destination to, const void* from) {
     const std::size_t bytes = bytes_of(to.where, size_of(to.type));
     if (bytes == 0) return;
     runtime::check_stream_of_capture(*runtime::current().stream);
-    if (!is_contiguous(to.where)) {  // memory that is not Ingot's: by way of an array
+    if (!is_contiguous(to.where)) {  // memory that is not Ingot's: copies through an array
         buffer_ref memory;
         layout where;
         create_from_host(memory, where, to.where.extents(), from, size_of(to.type));

@@ -1,4 +1,4 @@
-// DLPack: what its codes mean, and tensors over arrays and arrays over tensors.
+// DLPack: conversion of its codes, and tensors over arrays and arrays over tensors.
 #include <ingot/interop/dlpack.hpp>
 
 #include <array>
@@ -118,7 +118,7 @@ bool is_read_only(const exported_tensor& e) noexcept { return !e.shared; }
 
 void end_export(void* exported) noexcept {
     const std::unique_ptr<exported_tensor> ended(static_cast<exported_tensor*>(exported));
-    // Before the reference goes: meanwhile the buffer seems to have a holder more, which costs a copy at most.
+    // Before the reference is dropped; meanwhile the buffer seems to have one more holder, which costs a copy at most.
     if (ended->memory && ended->shared) ended->memory->exports.fetch_sub(1, std::memory_order_release);
 }
 
@@ -169,7 +169,7 @@ void import_tensor(destination to, const foreign_tensor& t, const stream* on) {
                                               t.what.strides,
                                               t.read_only},
                                              where);
-    // From here on nothing throws: the tensor is the buffer's.
+    // Nothing throws from here on: the buffer owns the tensor.
     if (!ready_on.synchronous) memory->writer.store(ready_on.index, std::memory_order_relaxed);
     memory->end_argument = t.self;
     memory->end = t.end;

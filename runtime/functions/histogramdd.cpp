@@ -1,4 +1,4 @@
-// Points counted in cells of several variables.
+// Counts points in cells of several variables.
 #include <string>
 #include <utility>
 

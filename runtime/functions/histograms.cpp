@@ -1,4 +1,4 @@
-// Edges of bins, the texts that find a value's bin, and sums whose bits do not depend on their order.
+// Edges of bins, and sums whose bits do not depend on their order.
 #include <ingot/statistics/histograms.hpp>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 std::string in_brackets(const char* operation) { return "[" + std::string(operation) + "] "; }
 
-/// As many digits as the dtype has.
+/// Rounds to the dtype's digits.
 double rounded(double value, dtype t) {
     switch (t) {
         case dtype::f2:
@@ -40,8 +40,8 @@ array<double> exact_sums(const char* operation, const array<index_t>& at, const 
     if (n == 0 || weights.size() == 0) return sums;
     const auto finite = isfinite(weights);
     const auto part_of_sum = where(finite, weights, 0.0);
-    // The weights of one place are below 2^(power of the place - least), the power of 0 being none: what is large at
-    // one place takes no digits from another. The greatest is the same in any order.
+    // The weights of one bin are below 2^(the bin's power - least); power 0 means no weights. A large weight in one bin
+    // takes no digits from another. The maximum does not depend on the order.
     constexpr std::int32_t least = 1100;
     array<std::int32_t> powers = zeroed<std::int32_t>(operation, std::span<const index_t>(&n, 1), weights.device());
     {
@@ -52,7 +52,7 @@ array<double> exact_sums(const char* operation, const array<index_t>& at, const 
             at.as_leaf(), 0);
     }
     const bool all_finite = all(finite).item();
-    // In a number of `bits` bits, a sum of that many parts that are below 1 is below 2^62.
+    // With this many bits, a sum of this many parts below 1 stays below 2^62.
     const int bits = 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(weights.size())));
     const double unit = std::ldexp(1.0, bits);
     const auto sum_of_parts = [&](const auto& part) {
@@ -67,7 +67,7 @@ array<double> exact_sums(const char* operation, const array<index_t>& at, const 
         auto lowest = sum_of_parts(rint((second - rint(second)) * unit));
         sums = ldexp(high + (low + lowest / unit) / unit, powers - (least + bits));
     }
-    // Infinities and NaN are the same in any order.
+    // Sums of infinities and NaN do not depend on the order.
     if (!all_finite) sums += scattered_sums<double>(operation, n, where(finite, 0.0, weights), at.as_leaf());
     return sums;
 }
@@ -154,7 +154,7 @@ const uniform_bin_kernel& uniform_bin_text() {
 
 double rounding_of_place(index_t count, double first, double last, dtype in) {
     if (in != dtype::f4 && in != dtype::f8) return 1;
-    // A place is a difference times a quotient, rounded three times; the edges are rounded as numbers of their size.
+    // A position is a difference times a quotient, rounded three times; the edges are rounded as numbers of their size.
     const double digits = in == dtype::f8 ? 2.3e-16 : 1.2e-7, bins = static_cast<double>(count);
     return digits * bins * (8 + 4 * std::max(std::fabs(first), std::fabs(last)) / (last - first));
 }

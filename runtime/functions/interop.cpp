@@ -1,4 +1,4 @@
-// Arrays over memory of other libraries, and what an mdspan over an array has to know.
+// Arrays over memory of other libraries, and the checks of an mdspan over an array.
 #include <ingot/interop/exchange.hpp>
 #include <ingot/interop/mdspan.hpp>
 
@@ -18,20 +18,20 @@ namespace {
 
 constexpr const char* from = "from_cuda_array_interface";
 
-/// NumPy's letter of its kind; 0 where it has none.
+/// NumPy's letter of the dtype's kind; 0 where it has none.
 constexpr char letter_of(dtype t) {
     if (t == dtype::bf) return 0;
     constexpr char kinds[] = {'b', 'i', 'f', 'c'};
     return kind_of(t) == kind::integer && !is_signed(t) ? 'u' : kinds[static_cast<std::size_t>(kind_of(t))];
 }
 
-/// "<f4". Empty where there is none.
+/// A typestr such as "<f4"; empty where there is none.
 std::string typestr_of(dtype t) {
     if (letter_of(t) == 0) return "";
     return (size_of(t) == 1 ? "|" : "<") + std::string(1, letter_of(t)) + std::to_string(size_of(t));
 }
 
-/// Numbers of one byte have no order, and may say one.
+/// Numbers of one byte have no byte order, but may name one.
 bool is_typestr_of(std::string_view given, dtype t) {
     if (given.size() < 3 || given[1] != letter_of(t)) return false;
     std::size_t bytes = 0;
@@ -84,7 +84,7 @@ void throw_other_stride(const layout& where, std::size_t axis, index_t stride, i
 
 namespace {
 
-/// Throws where there is no interface to such an array; the device that it is on.
+/// Throws where such an array has no interface; returns its device.
 device_id check_has_interface(dtype type, const buffer_ref& memory) {
     const device_id device = memory ? memory->device : runtime::current().device;
     if (!device.is_cuda())
@@ -114,7 +114,7 @@ cuda_array_interface interface_of(dtype type, const buffer_ref& memory, const la
     of.shape = shape_like(where.extents());
     of.strides = shape_like(std::span<const index_t>(strides, static_cast<std::size_t>(where.rank())));
     of.read_only = read_only;
-    if (!memory || where.size() == 0) return of;  // a pointer of 0, as the interface wants it
+    if (!memory || where.size() == 0) return of;  // the interface requires a null pointer
     of.data = static_cast<char*>(memory->data) + where.offset * each;
     const runtime::stream_state& s = runtime::stream_for_others("to_cuda_array_interface", device, nullptr);
     runtime::hand_over(*memory, s, read_only);
@@ -152,7 +152,7 @@ void adopt_interface(destination to, const cuda_array_interface& of) {
                                                  : device::cuda();
     runtime::stream_state& s = runtime::stream_for_others(from, device, nullptr);
     if (of.stream) {
-        with_device on(device);  // CUDA's default streams are of the current one
+        with_device on(device);  // CUDA's default streams belong to the current device
         runtime::wait_for_stream(s, stream::from_native(of.stream).state());
     }
     buffer_ref memory = runtime::buffer_over(

@@ -1,4 +1,4 @@
-// What parts have to have in common to be joined.
+// Checks the shapes of parts to be joined.
 #include <ingot/core/joins.hpp>
 
 #include <algorithm>

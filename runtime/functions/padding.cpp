@@ -1,4 +1,4 @@
-// Pads: the widths of all axes, and what is read at the places before and behind one of them.
+// Pads: the widths of all axes, and the elements before and behind one axis.
 #include <ingot/core/padding.hpp>
 
 #include <algorithm>
@@ -49,13 +49,13 @@ using runtime::as_type;
     throw dtype_error("[pad] the greatest or least of " + std::string(name(type)) + ", which has no order");
 }
 
-/// The median along an axis, computed now in float32 of its type and of halves, else in float64.
+/// The median along an axis, computed now: in float32 for float32 and halves, else in float64.
 any_lazy median_along(const any_lazy& x, int axis) {
     const bool single = x.type() == dtype::f4 || is_half(x.type());
     return single ? any_lazy(median(x.as<float>(), axis, keepdims)) : any_lazy(median(x.as<double>(), axis, keepdims));
 }
 
-/// One axis of x padded; `value` stands outside where the mode takes a constant.
+/// x with one axis padded. In the modes that take a constant, `value` stands outside.
 class padded_axis {
 public:
     padded_axis(const any_lazy& x, int axis, pad_width w, const any_lazy& value)
@@ -90,7 +90,7 @@ public:
     }
 
 private:
-    /// The value alone, in the shape that the axis gives.
+    /// The constant, in the shape of the padded axis.
     any_lazy filled() const {
         shape_room room;
         const std::span<const index_t> given = x_.extents().span();
@@ -100,7 +100,7 @@ private:
         view_broadcast(view, value_.extents(), "pad", {room, given.size()});
         return value_.viewed(view);
     }
-    /// Numbers along the axis: first, first + step, ...
+    /// The numbers first, first + step, ... along the axis.
     any_lazy counted(index_t first, index_t step) const {
         layout where(x_.extents().rank - axis_);
         for (int j = 0; j < where.rank(); ++j) where.shape()[j] = 1, where.strides()[j] = 0;
@@ -113,11 +113,11 @@ private:
     any_lazy inside(const any_lazy& outside) const {
         return choose(is_inside(), by_rule(place_rule::nearest), outside);
     }
-    /// Whether a place is one of x's. A place before them is a large number without a sign.
+    /// Whether an index is inside x. An index before x wraps to a large unsigned number.
     any_lazy is_inside() const {
         return as_type(counted(-width_.before, 1), dtype::u8) < any_lazy(scalar(static_cast<std::uint64_t>(n_)));
     }
-    /// The greatest, least or middle of the elements along the axis, in the place of all.
+    /// The greatest, least, mean or median of the elements along the axis.
     any_lazy value_along(pad_mode mode) const {
         const axes over(axis_);
         const kind k = kind_of(x_.type());
@@ -127,7 +127,7 @@ private:
         const any_lazy m = mode == pad_mode::mean ? mean_of("pad", x_, over, true) : median_along(x_, axis_);
         return as_type(k == kind::integer ? apply(op::rint, {m}) : m, x_.type());
     }
-    /// As linspace has them from the value to the edge, which is not among them. In float64 or complex128.
+    /// Ramps from the value to the edge as linspace has them, without the edge, in float64 or complex128.
     any_lazy ramps() const {
         const dtype wide = promote(x_.type(), dtype::f8);
         const auto steps = [](index_t width) { return static_cast<double>(width > 0 ? width : 1); };

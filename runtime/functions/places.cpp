@@ -1,4 +1,4 @@
-// Indices of elements: of all of a shape, of places in C order, of what sorting put together.
+// Indices of elements: of all elements of a shape, of positions in C order, of sorted groups.
 #include <algorithm>
 #include <vector>
 
@@ -21,7 +21,7 @@ lazy<index_t> indices(const shape_like& shape) {
 
 namespace {
 
-/// The index along one axis of a place in C order.
+/// The index along one axis of a position in C order.
 auto digit_of(const array<index_t>& place, const shape_like& shape, int axis) {
     index_t behind = 1;
     for (int j = axis + 1; j < shape.count(); ++j) behind *= shape[j];

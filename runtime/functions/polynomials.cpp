@@ -1,4 +1,4 @@
-// Polynomials that fit, by least squares, and roots, by the eigenvalues of the companion matrix.
+// Polynomial fits by least squares, and roots as eigenvalues of the companion matrix.
 #include <ingot/core/polynomials.hpp>
 
 #include <cmath>
@@ -40,7 +40,7 @@ array<double> fitted_polynomial(const lazy<double>& x, const lazy<double>& y, in
         wanted =
             values.count() == 2 ? lazy<double>(wanted * expand_dims(*options.w, 1)) : lazy<double>(wanted * *options.w);
     }
-    // Columns of length 1, so that what is small is so beside all of them alike.
+    // Columns are scaled to length 1, so that one bound for small values holds for all of them.
     const array<double> scale(sqrt(sum(powers * powers, 0)));
     const double least = static_cast<double>(n) * std::numeric_limits<double>::epsilon();
     const array<double> found(std::get<0>(linalg::lstsq(powers / scale, wanted, least)));

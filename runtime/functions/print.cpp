@@ -1,5 +1,4 @@
-// Printing as NumPy 2 does, with the thread's options.
-// Only the elements that are shown come to the host.
+// Printing as NumPy 2 does, with the thread's options. Only the shown elements are copied to the host.
 #include <ingot/core/print.hpp>
 
 #include <algorithm>
@@ -22,12 +21,12 @@ namespace {
 
 thread_local constinit print_settings options;
 
-// ---- the elements that are shown ---------------------------------------------------------------------------------
+// ---- the shown elements ------------------------------------------------------------------------------------------
 
-/// The shown elements of an array, in C order; a summarised axis keeps its first and last items alone.
+/// The shown elements of an array, in C order; a summarised axis keeps only its first and last items.
 struct shown_elements {
-    std::vector<index_t> shape;  // of what is shown
-    std::vector<bool> cut;       // axes of which items between the edges are left out
+    std::vector<index_t> shape;  // of the shown elements
+    std::vector<bool> cut;       // axes whose middle items are left out
     std::vector<unsigned char> bytes;
 };
 
@@ -75,12 +74,12 @@ private:
 
 // ---- numbers -----------------------------------------------------------------------------------------------------
 
-/// A finite number in decimal: sign and digits before the point, digits behind it, exponent ("+05") or nothing.
+/// A finite number in decimal: sign and digits before the point, digits behind it, exponent ("+05" or empty).
 struct decimal {
     std::string whole, fraction, exponent;
 };
 
-/// A number as the C++ library knows it.
+/// The value as a number of the C++ library.
 template <std::floating_point T>
 T exact(T x) {
     return x;
@@ -90,7 +89,7 @@ double exact(T x) {
     return static_cast<double>(x);
 }
 
-/// A number whose shortest digits are those of x: of those that round to x the one with the fewest.
+/// A number with the same shortest digits as x: among the decimals that round to x, the one with the fewest digits.
 template <std::floating_point T>
 T shortest(T x) {
     return x;
@@ -108,7 +107,8 @@ double shortest(T x) {
     return value;
 }
 
-/// A number as |value| = d.ddd... x 10^exponent: the shortest digits that read back as the same value, or so many.
+/// |value| = d.ddd... x 10^exponent, with `digits` digits behind the point, by default the fewest that read back as the
+/// value.
 template <class T>
 decimal to_scientific(T value, int digits = -1) {
     char text[128];
@@ -121,7 +121,7 @@ decimal to_scientific(T value, int digits = -1) {
     return {std::string(1, *begin), e - begin > 2 ? std::string(begin + 2, e) : "", std::string(e + 1, end)};
 }
 
-/// |value| with so many digits behind the point.
+/// |value| with `digits` digits behind the point.
 template <class T>
 decimal to_fixed(T value, int digits) {
     char text[512];
@@ -150,7 +150,7 @@ decimal signed_as(T value, decimal d) {
     return d;
 }
 
-/// The shortest digits, or `limit` behind the point where there would be more, correctly rounded.
+/// The shortest digits; or, if more than `limit` of them are behind the point, `limit`, correctly rounded.
 template <class T>
 decimal scientific(T value, std::size_t limit) {
     decimal d = to_scientific(value);
@@ -179,7 +179,7 @@ std::string padded_left(const std::string& text, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-/// A float alone: all its digits, and an exponent below 1e-4 and from 1e16.
+/// A float outside an array: all its digits, and an exponent below 1e-4 and from 1e16.
 template <class T>
 std::string alone(T value) {
     if (!is_finite(value)) return not_finite(value);
@@ -230,8 +230,8 @@ std::vector<std::string> aligned(const std::vector<T>& values) {
             words.push_back(padded_left(not_finite(values[i]), whole + behind));
             continue;
         }
-        // NumPy's second look at the number: a short one goes on with its exact digits up to the end of the column, or
-        // to the point. Only float32 shows it.
+        // Like NumPy, formats the number again: a short one is extended by its exact digits up to the end of the
+        // column, or to the point. Only float32 shows the difference.
         if (exponents) {
             d = signed_as(values[i], to_scientific(values[i], static_cast<int>(fraction)));
             d.exponent.insert(1, exponent - d.exponent.size(), '0');
@@ -274,7 +274,7 @@ std::vector<std::string> words_of(const shown_elements& shown) {
     return aligned(values);
 }
 
-/// Parts apart, each aligned; an imaginary part has a sign always, and a j behind its digits.
+/// The two parts are aligned separately; an imaginary part always has a sign, and a j behind its digits.
 template <class T>
 std::vector<std::string> words_of_complex(const shown_elements& shown) {
     std::vector<T> re, im;
@@ -343,11 +343,11 @@ std::vector<std::string> words_of(const shown_elements& shown, dtype type) {
 
 class bracket_writer {
 public:
-    /// `comma`: what stands between elements, before the space.
+    /// `comma` stands between elements, before the space.
     bracket_writer(const shown_elements& shown, const std::vector<std::string>& words, std::string comma = "")
         : shown_(shown), next_(words.begin()), comma_(std::move(comma)) {}
 
-    /// The axes from `axis` on; later lines start with `indent`.
+    /// Writes the axes from `axis` on; later lines start with `indent`.
     std::string write(std::size_t axis, const std::string& indent, index_t width) {
         if (axis == shown_.shape.size()) return *next_++;
         const bool innermost = axis + 1 == shown_.shape.size();
@@ -399,7 +399,7 @@ std::string repr_of(const buffer_ref& memory, const layout& where, dtype type) {
     std::string text = "[]";
     if (where.size() != 0) {
         shown_elements shown = element_reader(memory, where, size_of(type)).read();
-        if (where.rank() == 0) shown.shape = {1};  // an element without axes looks as one of a vector does
+        if (where.rank() == 0) shown.shape = {1};  // an element without axes is printed like one of a vector
         const std::vector<std::string> words = words_of(shown, type);
         const std::string indent(prefix.size() + 1, ' ');
         text = where.rank() == 0 ? words[0].substr(words[0].find_first_not_of(' '))

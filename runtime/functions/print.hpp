@@ -7,7 +7,7 @@
 
 namespace ingot::detail {
 
-/// An element alone, with all its digits.
+/// A single element, with all its digits.
 std::string text_of_element(const void* element, dtype type);
 
 }  // namespace ingot::detail

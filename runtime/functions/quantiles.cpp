@@ -21,11 +21,11 @@ namespace ingot::detail {
 
 namespace {
 
-/// Sorted values along their last axis, and how many of each row are numbers.
+/// Values sorted along their last axis, and the number of each row's values that are not NaN.
 template <class T>
 struct rows {
     array<T> values;
-    array<double> numbers;  // with the last axis
+    array<double> numbers;  // keeps the last axis
 
     rows(const array<T>& sorted, bool ignored) : values(sorted) {
         if (ignored) {
@@ -37,13 +37,13 @@ struct rows {
         const auto length = static_cast<double>(std::exchange(shape.back(), 1));
         numbers = full<double>(shape, length).to(values.device());
     }
-    /// The value at these places, of which those outside are the first and the last.
+    /// The values at these positions, clipped to the row.
     template <class P>
     array<T> at(const P& place) const {
         const auto inside = astype<index_t>(clip(place, 0.0, maximum(numbers - 1, 0.0)));
         return take_along_axis<index_mode::unchecked>(values, inside, -1)(ellipsis, 0);
     }
-    /// NaN where it is to be.
+    /// The result, with NaN in rows that have a NaN; if NaN are ignored, in rows of NaN only.
     template <class E>
     array<T> result(const E& e, bool ignored) const {
         constexpr T nan = std::numeric_limits<T>::quiet_NaN();
@@ -52,7 +52,7 @@ struct rows {
     }
 };
 
-/// Of a shape without its last axis, where that has no element.
+/// The result where the last axis has no elements.
 template <class T>
 array<T> of_nothing(const array<T>& sorted) {
     const shape_like all = sorted.shape();
@@ -80,9 +80,9 @@ parameters parameters_of(quantile_method m) {
     }
 }
 
-/// Where the quantile is among the numbers of each row: a place, whose fraction is the part of the way to the next.
+/// The quantile's position among the numbers of each row; the fraction interpolates to the next one.
 array<double> place_of(const array<double>& n, double q, quantile_method m) {
-    const with_math exactly(strict);  // a product that is not rounded is beside the whole number that NumPy's is
+    const with_math exactly(strict);  // without contraction, which would miss NumPy's whole numbers
     switch (m) {
         case quantile_method::linear:
             return (n - 1) * q;
@@ -99,7 +99,7 @@ array<double> place_of(const array<double>& n, double q, quantile_method m) {
         case quantile_method::averaged_inverted_cdf:
             return where(n * q - 1 == floor(n * q - 1), n * q - 0.5, ceil(n * q - 1));
         case quantile_method::closest_observation:
-            return rint(n * q) - 1;  // of halves the even one, counted from 1
+            return rint(n * q) - 1;  // halves round to even, counted from 1
         default: {
             const auto [alpha, beta] = parameters_of(m);
             return n * q + (alpha + q * (1 - alpha - beta)) - 1;
@@ -107,17 +107,17 @@ array<double> place_of(const array<double>& n, double q, quantile_method m) {
     }
 }
 
-/// Whether a method's places are whole: its quantile is an element.
+/// Whether a method's positions are whole, so that its quantile is an element.
 bool picks_an_element(quantile_method m) {
     using enum quantile_method;
     return m == lower || m == higher || m == nearest || m == inverted_cdf || m == closest_observation;
 }
-/// Whether its quantile is an element or the mean of two.
+/// Whether the quantile is an element or the mean of two.
 bool is_mean_of_two(quantile_method m) {
     return m == quantile_method::midpoint || m == quantile_method::averaged_inverted_cdf;
 }
 
-/// The places within two of n q, where every method's are: the first and that behind the last.
+/// The positions within two of n q, which include every method's: the first one, and the one behind the last.
 struct places {
     index_t from, to;
 };
@@ -126,12 +126,12 @@ places places_about(index_t n, double q) {
     return {std::clamp(about - 2, index_t{0}, n - 1), std::min(about + 3, n)};
 }
 
-/// The elements at those places, and a NaN at the end.
+/// Selects the elements at these positions, and puts a NaN at the end.
 template <class T>
 void select_in_row(T* row, index_t n, std::span<const double> ascending) {
     T* const end = row + n;
     T* const found = std::find_if(row, end, [](T x) { return x != x; });
-    if (found != end) return std::swap(*found, end[-1]);  // whatever the rest, the quantiles are NaN
+    if (found != end) return std::swap(*found, end[-1]);  // the quantiles are NaN, whatever the other values
     T* begin = row;
     for (const double q : ascending) {
         const auto [from, to] = places_about(n, q);
@@ -220,7 +220,7 @@ bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const 
         return static_cast<std::byte*>(to->data) +
                (static_cast<index_t>(row) * length + place) * static_cast<index_t>(each);
     };
-    // All bits set are a NaN.
+    // A value with all bits set is a NaN.
     for (std::size_t row = 0; row < rows; ++row)
         stream.backend->fill(at(row, length - 1), counts[row].nans != 0 ? 0xff : 0, each, stream.native);
     for (std::size_t i = 0; i < all; ++i) {
@@ -259,7 +259,7 @@ array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method me
     if (picks_an_element(method)) return r.result(r.at(place), ignored);
     const array<double> low = astype<double>(r.at(floor(place))), high = astype<double>(r.at(floor(place) + 1));
     const auto part = (place - floor(place))(ellipsis, 0);
-    // From the nearer of the two, so that neither end is missed.
+    // Interpolates from the nearer of the two, so that both ends are exact.
     const auto between = where(part >= 0.5, high - (high - low) * (1 - part), low + (high - low) * part);
     return r.result(astype<T>(where(part == 0 && is_mean_of_two(method), low, between)), ignored);
 }

@@ -1,4 +1,4 @@
-// Where splits, tiles, rolls, insertions and deletions take their elements.
+// The source elements of splits, tiles, rolls, insertions and deletions.
 #include <ingot/core/rearranging.hpp>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ even_parts find_parts(const char* operation, extents_ref shape, index_t count, i
 }
 
 void find_tiles(cycle_room& room, extents_ref shape, const integer_list& repeats) {
-    const int before = shape.rank - repeats.count();  // axes that are as they were
+    const int before = shape.rank - repeats.count();  // leading axes that are unchanged
     for (int j = before; j < shape.rank; ++j) {
         const index_t times = repeats[j - before];
         index_t extent = 0;
@@ -136,7 +136,7 @@ std::vector<index_t> inserted_indices(const std::vector<index_t>& before, index_
 
 namespace {
 
-/// n indices, which f gives in order.
+/// An array of n indices, f(0) to f(n - 1).
 template <class F>
 array<index_t> indices_on(device_id where, index_t n, const F& f) {
     return generated<index_t>("index", n, f).to(where == no_device ? current_place() : where);
@@ -165,7 +165,8 @@ lazy<index_t> repeated_indices(device_id where, const std::vector<index_t>& coun
     });
 }
 
-// On a GPU counts stay there: the first index before which fewer elements end than stand before this one is searched.
+// On a GPU the counts stay there: element i of the result is found by a search for the first index whose running count
+// exceeds i.
 lazy<index_t> repeated_indices(const array<index_t>& counts, index_t extent) {
     if (counts.ndim() > 1)
         fail("repeat", "numbers of shape " + to_text(counts.shape().values()) + ": a vector is wanted");

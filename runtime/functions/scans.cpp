@@ -1,5 +1,5 @@
-// Scans with options: one that is reversed is the flip of the scan of the flip, one that is exclusive scans elements
-// that are moved on by one, behind what the fold gives of nothing.
+// Scans with options. A reversed scan is the flip of the scan of the flip; an exclusive scan scans elements that are
+// shifted by one, behind the fold's identity.
 #include <ingot/core/scans.hpp>
 
 #include <string>

@@ -1,4 +1,4 @@
-// The texts of searches, and what their arrays have to be.
+// The kernel texts of searches, and checks of their arrays.
 #include <ingot/sorting/searching.hpp>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void throw_other_size(const char* operation, const char* what, std::span<const i
 
 namespace {
 
-/// `given`: 1 where there is a left, 2 a right. A period of 0 is none.
+/// `given`: 1 if there is a left value, plus 2 if there is a right one. Period 0 means none.
 using interp_kernel =
     elementwise_kernel<"double x, raw double xp, raw double fp, int given, double left, double right, double period",
                        "double y">;
@@ -59,8 +59,8 @@ void check_points(std::span<const index_t> xp, std::span<const index_t> fp) {
                           ": two vectors of one length with elements are wanted");
 }
 
-/// Takes the points modulo a period, puts them in order, and adds the last one before them and the first one behind.
-/// Returns which points these are.
+/// Takes the points modulo a period and sorts them, with the last one repeated before them and the first one behind.
+/// Returns the points' indices.
 std::vector<index_t> repeat_points(std::vector<double>& xp, double period) {
     for (double& x : xp) {
         x = std::fmod(x, period);
@@ -100,7 +100,7 @@ struct interp_points {
         fp = array<T>(take<index_mode::unchecked>(fp, asarray(which).to(where), 0));
     }
 
-    /// The kernel over values of the points; the values outside where they are given.
+    /// Applies the kernel to values at the points, with the given values outside.
     template <class V>
     auto at(const lazy<double>& x, const V& values, bool has_left, double left, bool has_right, double right) const {
         static const interp_kernel text(runtime::statements_of(runtime::library_text::interp), "interp");

@@ -1,6 +1,6 @@
-// Folds of segments. On the host workers go through the rows; on a GPU a thread folds an element of a segment's result,
-// and where segments are long it takes blocks of rows that a reduction folded before. Each adds up runs of rows first
-// and then these, so that rounding grows with neither's number alone.
+// Folds of segments. On the host, workers go through the rows. On a GPU, a thread folds one element of a segment's
+// result; where segments are long, it folds blocks of rows that a reduction has folded before. Both add runs of rows
+// first and then their sums, so that the rounding error does not grow with one number alone.
 #include <ingot/core/segments.hpp>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace ingot::detail {
 
 namespace {
 
-constexpr index_t run_length = 256;  // rows that are added to each other first
+constexpr index_t run_length = 256;  // rows that are added first
 
 template <class R, class V, class F>
 void fold_rows(const V* values, index_t inner, index_t first, index_t end, R* to, R* part, const F& join) {
@@ -88,7 +88,7 @@ const segment_kernel& segment_text(fold f) {
     return f == fold::sum ? sum : f == fold::max ? max : min;
 }
 
-/// Runs of rows, folded; none where segments are short.
+/// Folded runs of rows; empty where segments are short.
 template <class R, class V>
 array<R> folded_blocks(fold f, const array<V>& values, index_t inner, index_t segments) {
     const index_t rows = values.size() / inner, blocks = rows / run_length;

@@ -1,4 +1,4 @@
-// Windows that weigh samples, value by value as NumPy computes them.
+// Window functions for samples, computed value by value as in NumPy.
 #include <ingot/fft/window_functions.hpp>
 
 #include <cmath>
@@ -10,8 +10,7 @@ namespace ingot {
 
 namespace {
 
-/// f of 1 - n, 3 - n, ..., n - 1, which is twice the distance from the middle, and of n - 1. A window of one sample
-/// is 1.
+/// f of 1 - n, 3 - n, ..., n - 1 (twice the distance from the middle) and of n - 1. A window of one sample is 1.
 template <class F>
 array<double> window(const char* operation, index_t n, const F& f) {
     if (n < 1) return zeros(0);

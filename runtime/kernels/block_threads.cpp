@@ -26,7 +26,7 @@ struct block_thread {
     thread_state state = thread_state::ready;
 };
 
-/// Memory for stacks, of which what is not touched takes none; it stays with the worker.
+/// Memory for stacks, which stays with the worker. Untouched pages take no memory.
 struct stacks {
     std::vector<void*> memory;
 
@@ -63,7 +63,7 @@ public:
     static inline constinit thread_local running_block* current = nullptr;
 
 private:
-    /// A function of its own: getcontext may return twice, as far as the compiler knows.
+    /// A separate function, because getcontext may return twice as far as the compiler knows.
     void prepare(ucontext_t& c, void* stack) {
         getcontext(&c);
         c.uc_stack.ss_sp = stack;

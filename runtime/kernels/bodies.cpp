@@ -45,7 +45,7 @@ map_block copy_bits_of(std::size_t size) {
     }
 }
 
-/// A part of complex numbers.
+/// Copies a part of complex numbers.
 template <class T, bool Imaginary>
 void run_part(const void* a, const void*, const void*, void* out, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) static_cast<T*>(out)[i] = static_cast<const T*>(a)[2 * i + (Imaginary ? 1 : 0)];
@@ -56,10 +56,10 @@ void run_cast(const void* from, void* out, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) static_cast<To*>(out)[i] = cast<To>(static_cast<const From*>(from)[i]);
 }
 
-/// The dtypes that the interpreter computes in.
+/// The dtypes in which the interpreter computes.
 constexpr std::array computed{dtype::b1, dtype::i1, dtype::u1, dtype::i2, dtype::u2, dtype::i4,
                               dtype::u4, dtype::i8, dtype::u8, dtype::f4, dtype::f8};
-/// Those that it converts.
+/// The dtypes that it converts.
 constexpr std::array converted{dtype::b1, dtype::i1, dtype::u1, dtype::i2, dtype::u2, dtype::i4, dtype::u4,
                                dtype::i8, dtype::u8, dtype::f4, dtype::f8, dtype::f2, dtype::bf};
 

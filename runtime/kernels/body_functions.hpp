@@ -1,5 +1,5 @@
-// The operator table's bodies as C++: `apply<op, R, T>(a, b, c)` runs the text that the emitters print. The interpreter
-// and the functions over scalars are made from it.
+// The operator table's bodies as C++: `apply<op, R, T>(a, b, c)` compiles the text that the emitters print. The
+// interpreter and the functions over scalars use it.
 #pragma once
 
 #include <bit>
@@ -56,7 +56,7 @@ using signed_of = std::conditional_t<
 #undef INGOT_PARAMETERS_2
 #undef INGOT_PARAMETERS_4
 
-/// One row's bodies by kind; `spelling` and `mixed` are those that replace them for a dtype or an i8 beside a u8.
+/// One row's bodies by kind. `spelling` replaces one for a dtype, `mixed` for an i8 beside a u8.
 template <op O>
 struct row;
 template <op O, class T>

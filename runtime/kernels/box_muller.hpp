@@ -1,4 +1,4 @@
-// Box-Muller as the host's kernels have it, bit for bit: the texts of codegen/text/random.cpp in C++, for the
+// Box-Muller as the host's kernels compute it, bit for bit: the texts of codegen/text/random.cpp in C++, for the
 // interpreter. Every sum of a product is an explicit fma, so that no compiler's contraction changes a number.
 #pragma once
 

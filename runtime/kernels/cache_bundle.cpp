@@ -38,7 +38,7 @@ void put(std::string& to, std::string_view bytes) {
     to += bytes;
 }
 
-/// Reads what put wrote; throws file_error where there is less.
+/// Reads the numbers and texts of a bundle; throws file_error where the file ends early.
 class bundle_reader {
 public:
     bundle_reader(std::string_view all_bytes, const std::string& path) : rest_(all_bytes), path_(path) {}

@@ -1,9 +1,8 @@
-// A file of compiled kernels that ships with a program. What a kernel is known by here says nothing of the compiler
-// that made it: the machine that it runs on has none, perhaps.
+// A file of compiled kernels that ships with a program. A kernel's identity here does not contain its compiler, because
+// the machine that runs it may have none.
 //
-//   content   mark, version of the layout, number of kernels; of each its identity and its code, each behind its
-//   length;
-//             the hash of all that
+//   content   mark, version of the layout, number of kernels; for each kernel its identity and its code, each
+//             behind its length; the hash of all that
 #pragma once
 
 #include <cstddef>
@@ -24,18 +23,18 @@ struct bundle_state {
     bool is_changed = false;
 };
 
-/// From the file, or empty where there is none. Throws file_error.
+/// Reads the file; the result is empty where there is none. Throws file_error.
 std::map<std::string, std::vector<std::byte>> read_bundle(const std::string& path, const std::string& version);
 void write_bundle(const std::string& path, const std::string& version,
                   const std::map<std::string, std::vector<std::byte>>& kernels);
 
-/// Whether any is open.
+/// Whether a bundle is open.
 bool has_bundles() noexcept;
-/// The code of a kernel from the bundles that are open, by its identity without the compiler.
+/// A kernel's code from the open bundles, by its identity without the compiler.
 std::optional<std::vector<std::byte>> find_in_bundles(const std::string& identity);
-/// Puts it into the one that was opened last, where there is one.
+/// Adds a kernel to the bundle that was opened last, if any.
 void add_to_bundle(const std::string& identity, const std::vector<std::byte>& code);
-/// What to add to the text of an error where a kernel cannot be compiled: what the open bundles have instead.
+/// The text that an error adds where a kernel cannot be compiled: the kernels of the open bundles.
 std::string kernels_of_bundles(const std::string& architecture);
 
 }  // namespace ingot::runtime

@@ -31,7 +31,8 @@ std::string numbered(const std::string& text) {
 
 namespace {
 
-/// A new file beside the other temporaries, which the user may keep or delete; empty where none can be written.
+/// Saves the source in a new file in the folder for temporaries, which the user may keep or delete; returns an empty
+/// path where none can be written.
 std::string save_rejected(const source_text& source) {
     const std::string suffix = source.where == target::cuda ? ".cu" : ".cpp";
     std::error_code failure;
@@ -43,7 +44,7 @@ std::string save_rejected(const source_text& source) {
     return name;
 }
 
-/// The line of the source that a line of a log is about: "file(3): ", "file:3: " or "file:3:7: ". 0 where it is none.
+/// The source line that a log's line names: "file(3): ", "file:3: " or "file:3:7: "; else 0.
 std::size_t line_meant(std::string_view said) {
     const std::size_t mark = said.find_first_of(":(");
     if (mark == said.npos || mark == 0 || said.find_first_of(" \t") < mark) return 0;
@@ -54,7 +55,7 @@ std::size_t line_meant(std::string_view said) {
     return behind.starts_with(said[mark] == '(' ? "): " : ":") ? line : 0;
 }
 
-/// A log whose lines about a user's text begin with the line of that: "line 2 of the text of pick: ".
+/// The log, with the line of a user's text before messages about that text: "line 2 of the text of pick: ".
 std::string with_lines_of_texts(const std::string& log, const std::vector<codegen::text_place>& texts) {
     if (texts.empty()) return log;
     std::istringstream lines(log);
@@ -89,7 +90,7 @@ constexpr std::string_view names_mark = "ingot names";
 
 }  // namespace
 
-// The names, each with its zero; how many bytes these are; the mark.
+// Appends each name with a zero byte, the number of these bytes, and the mark.
 std::vector<std::byte> with_names(std::vector<std::byte> code, const std::vector<std::string>& names) {
     std::string behind;
     for (const std::string& name : names) behind += name + '\0';
@@ -133,7 +134,7 @@ std::string compiler_identity(target where) {
 
 std::vector<std::byte> compile(const source_text& source) {
     compilation result = source.where == target::cuda ? compile_cuda(source) : compile_host(source);
-    add(counter::compiles);  // judged, whatever the judgement
+    add(counter::compiles);  // judged, whatever the verdict
     if (!result.accepted) throw_rejected(source, result.log);
     return std::move(result.code);
 }

@@ -1,5 +1,4 @@
-// Source text to machine code: the front door of the two compilers. Nothing here is cached; kernel_module.hpp does
-// that.
+// Source text to machine code: calls one of the two compilers. Nothing is cached here; kernel_module.hpp does that.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@ namespace ingot::runtime {
 
 enum class target : std::uint8_t { host, cuda };
 
-/// All that decides the code of a kernel.
+/// Everything that decides a kernel's code, and notes for people.
 struct source_text {
     target where = target::host;
     std::string architecture;                     ///< "sm_90"; for the host host_architecture() or a flag list like it
@@ -29,36 +28,37 @@ struct source_text {
     bool is_generated = false;  ///< whole: it has nothing of textures, of launches and of CUDA's API, which take time
 };
 
-/// There is no host compiler, or it ended without judging the source (killed, crashed, no room for its files). The
-/// interpreter stands in; nothing outside the runtime sees this.
+/// There is no host compiler, or it ended without a verdict on the source (killed, crashed, no room for its files). The
+/// interpreter takes over; nothing outside the runtime sees this error.
 class compiler_unavailable : public error {
 public:
     using error::error;
 };
 
-/// What a compiler made of a source: code, or the log that says why not.
+/// A compiler's result: the code, or the log of errors.
 struct compilation {
     bool accepted = false;
     std::vector<std::byte> code;
     std::string log;
 };
 
-/// The text with a number before each line.
+/// The text with line numbers.
 std::string numbered(const std::string& text);
 
-/// Names in the code of name expressions, which stand behind it: its own end it knows itself.
+/// Appends the names of name expressions to the code. A loader finds the end of the code itself.
 std::vector<std::byte> with_names(std::vector<std::byte> code, const std::vector<std::string>& names);
-/// Those that stand there; none where the code has none.
+/// The appended names; empty where the code has none.
 std::vector<std::string> names_behind(std::span<const std::byte> code);
 
 /// The full option list given to the compiler.
 std::vector<std::string> compiler_options(const source_text& source);
 
-/// The compiler's real path, size and time of change, found without running or opening it; "none" where there is none.
+/// The compiler's real path, size and time of change, read without running or opening it; "none" where there is none.
 std::string compiler_identity(target where);
 
-/// A cubin (PTX where the GPU is newer than NVRTC) or a shared object. Throws compile_error with the log, the numbered
-/// source and the path of the file where the source was saved; library_error without NVRTC; compiler_unavailable.
+/// A cubin (PTX where the GPU is newer than NVRTC) or a shared object. Throws (1) compile_error with the log, the
+/// numbered source and the path of the file where the source was saved; (2) library_error without NVRTC; (3)
+/// compiler_unavailable.
 std::vector<std::byte> compile(const source_text& source);
 
 }  // namespace ingot::runtime

@@ -35,8 +35,8 @@ const nvrtc_api& need_nvrtc() {
         "the toolkit or put the folder of libnvrtc.so in LD_LIBRARY_PATH");
 }
 
-/// The options' architecture: the exact one, the PTX that is asked for (compute_90), or the newest PTX that NVRTC knows
-/// for a GPU that is newer than NVRTC.
+/// The architecture option: the exact architecture; PTX if compute_90 or the like is wanted; or, for a GPU newer than
+/// NVRTC, the newest PTX that NVRTC knows.
 struct architecture_choice {
     std::string option;
     bool ptx = false;
@@ -60,8 +60,9 @@ architecture_choice choose_architecture(const nvrtc_api& api, const std::string&
     return {"--gpu-architecture=compute_" + std::to_string(nearest), true};
 }
 
-/// Half of what the front end reads is declarations of textures and of CUDA's API, which generated sources do without:
-/// the code is the same. What is read is read under NVRTC's one lock, the rest by as many threads as there are.
+/// Whether to leave out declarations of textures and of CUDA's API. They are half of the front end's input, generated
+/// sources do not use them, and the code is the same. The front end runs under NVRTC's one lock, the rest of a compile
+/// in parallel.
 bool leaves_out_unused(const nvrtc_api& api, const source_text& source) {
     if (!source.is_generated) return false;
     int major = 0, minor = 0;

@@ -16,8 +16,8 @@ namespace ingot::runtime {
 
 namespace {
 
-/// Does the log hold a diagnosis of the source, "<stdin>:12:5: error: ..."? A driver's own "c++: fatal error: Killed
-/// signal terminated program cc1plus" has no line number, a crash says "internal compiler error".
+/// Whether the log has a diagnosis of the source, "<stdin>:12:5: error: ...". A driver's own "c++: fatal error: Killed
+/// signal terminated program cc1plus" has no line number; a crash says "internal compiler error".
 bool judges_source(std::string_view log) {
     for (std::size_t at = 0; (at = log.find("error: ", at)) != log.npos; ++at) {
         std::string_view before = log.substr(0, at);
@@ -65,15 +65,15 @@ std::vector<std::string> host_options(const source_text& source) {
     std::vector<std::string> options =
         words_of("-O3 -std=c++20 -shared -fPIC -pipe -w -fno-math-errno -fno-trapping-math -fno-exceptions -fno-rtti");
 #ifdef __SANITIZE_THREAD__
-    options.emplace_back("-fsanitize=thread");  // else their calls of the library are seen, and not what orders these
+    options.emplace_back("-fsanitize=thread");  // else it sees their library calls, not their order
 #endif
     for (const std::string& feature : words_of(source.architecture)) options.push_back(feature);
     options.insert(options.end(), source.options.begin(), source.options.end());
     for (const std::string& option : words_of(environment_text("INGOT_CXXFLAGS").value_or("")))
         options.push_back(option);
-    // No start files and no libc to search: the process has them. libm stays, for a process may have loaded Ingot
-    // privately and then does not offer its libm to others; its linker script brings libmvec where that is used, libgcc
-    // has the complex products. What the text defines is its own: a user's kernel may be called `read`.
+    // There are no start files and no libc to link: the process has them. libm stays, because a process that loaded
+    // Ingot privately does not offer its libm to others; its linker script adds libmvec where that is used. libgcc has
+    // the complex products. -Bsymbolic binds the text's own names: a user's kernel may be called `read`.
     for (const std::string& last : words_of("-Wl,-Bsymbolic -nostdlib -x c++ - -x none -lm -lgcc"))
         options.push_back(last);
     return options;
@@ -90,7 +90,7 @@ compilation compile_host(const source_text& source) {
     const memory_file object("ingot object");
     std::vector<std::string> command{compiler.string()};
     for (std::string& option : host_options(source)) command.push_back(std::move(option));
-    // The linker is the compiler's grandchild and inherits the descriptors: its own /proc names the same file.
+    // The linker is the compiler's grandchild and inherits the descriptors, so its own /proc names the same file.
     command.insert(command.end(), {"-o", "/proc/self/fd/3"});
 
     const int descriptors[] = {text.descriptor(), log.descriptor(), log.descriptor(), object.descriptor()};
@@ -118,7 +118,7 @@ std::string detect_architecture() {
     const bool extended = __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) != 0;
     const bool lzcnt = extended && (ecx & bit_LZCNT) != 0;
 
-    // __builtin_cpu_supports asks the operating system too whether it keeps the wide registers.
+    // __builtin_cpu_supports also asks the operating system whether it saves the wide registers.
     if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
           __builtin_cpu_supports("bmi2") && f16c_movbe && lzcnt)) {
         return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") ? "-march=x86-64-v2"
@@ -129,7 +129,7 @@ std::string detect_architecture() {
           __builtin_cpu_supports("avx512vl"))) {
         return "-march=x86-64-v3";
     }
-    // Only features that every compiler since g++ 12 and clang 14 knows by name: an unknown one would be an error.
+    // Only features that every compiler since g++ 12 and clang 14 knows by name; an unknown one would be an error.
     std::string features = "-march=x86-64-v4";
     if (__builtin_cpu_supports("avx512vbmi")) features += " -mavx512vbmi";
     if (__builtin_cpu_supports("avx512vpopcntdq")) features += " -mavx512vpopcntdq";

@@ -23,7 +23,7 @@ constexpr time_t temporary_lifetime = 600;  // publishing takes milliseconds
 
 struct file_header {
     char magic[8] = {'i', 'n', 'g', 'o', 't', 'k', 'e', 'r'};
-    std::uint64_t layout = 1;  // of this file; what the code means to the runtime is part of the identity
+    std::uint64_t layout = 1;  // of this file; the code's ABI is part of the identity
     std::uint64_t identity_size = 0;
     std::uint64_t code_size = 0;
     hash128 checksum;  // of identity and code
@@ -76,13 +76,13 @@ std::optional<disk_cache> disk_cache::open(std::filesystem::path directory, std:
 }
 
 std::optional<std::vector<std::byte>> disk_cache::find(const cache_key& key) const {
-    // O_NONBLOCK: a fifo in an entry's place must not hang us.
+    // O_NONBLOCK: a fifo in an entry's place must not block the process.
     const file_descriptor file(
         openat(directory_.get(), entry_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
     if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
 
-    // The size is settled before anything is allocated: a foreign file may be of any size and say anything.
+    // The size is checked before anything is allocated: a foreign file may have any size and content.
     const auto size = static_cast<std::size_t>(status.st_size);
     const std::size_t code_at = sizeof(file_header) + key.identity.size();
     const file_header expected;
@@ -117,7 +117,7 @@ void disk_cache::publish(const cache_key& key, std::span<const std::byte> code) 
     header.checksum = checksum_of(key.identity, code);
     const std::size_t size = sizeof header + key.identity.size() + code.size();
 
-    // The clock keeps apart processes of one number on two machines that share the directory.
+    // The clock distinguishes processes with equal numbers on two machines that share the directory.
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
     const std::string temporary = std::string(temporary_prefix) + std::to_string(getpid()) + '.' +
@@ -133,7 +133,7 @@ void disk_cache::publish(const cache_key& key, std::span<const std::byte> code) 
         return;
     }
 
-    // One publish in 64, over all processes, and a process that fills the cache alone.
+    // Evicts on one publish in 64 over all processes, and when this process alone fills the cache.
     const std::size_t mine = published_bytes_.fetch_add(size) + size;
     if (key.name.low % 64 == 0 || mine > size_cap_ / 8) {
         published_bytes_ = 0;

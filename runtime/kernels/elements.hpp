@@ -1,4 +1,4 @@
-// Elements whose dtype is known at run time: their C++ type, copying them by places, and random ones.
+// Elements whose dtype is known at run time: their C++ type, copies by index, and random ones.
 #pragma once
 
 #include <cmath>
@@ -45,12 +45,12 @@ void with_type(dtype t, F f) {
     }
 }
 
-/// 16 bytes.
+/// A value of 16 bytes.
 struct word_pair {
     std::uint64_t first, second;
 };
 
-/// Calls `f` with a trivial value as large as an element of `t`: what copying elements needs to know of it.
+/// Calls `f` with a trivial value of the size of an element of `t`, which is all that copying needs.
 template <class F>
 void with_size(dtype t, F f) {
     switch (detail::size_of(t)) {
@@ -90,7 +90,7 @@ inline void store(dtype t, const void* from, const indices& at, std::size_t n, v
     });
 }
 
-/// The uniform or normal number of element i of a block's elements.
+/// The uniform or normal number of element i, from a block of the generator.
 template <class T>
 T transform(detail::generator_kind kind, const detail::philox::block& w, std::uint64_t i) {
     namespace philox = detail::philox;

@@ -15,7 +15,7 @@ namespace ingot::runtime {
 using codegen::error_record;
 using codegen::report_kind;
 
-// Kernels have the struct as text.
+// Kernels declare the struct in their text.
 static_assert(sizeof(error_record) == 32 && offsetof(error_record, kind) == 8 && offsetof(error_record, axis) == 12 &&
               offsetof(error_record, index) == 16 && offsetof(error_record, extent) == 24);
 
@@ -49,7 +49,7 @@ std::string operation(std::uint64_t statement) {
     return "[" + reinterpret_cast<const executable*>(static_cast<std::uintptr_t>(statement))->plan.expression + "] ";
 }
 
-/// What a record holds; of two threads one gets it.
+/// Takes the record's content; of two threads only one gets it.
 std::optional<error_record> take(error_record& record) noexcept {
     error_record taken{};
     taken.kind = std::atomic_ref(record.kind).exchange(report_kind::none, std::memory_order_acquire);

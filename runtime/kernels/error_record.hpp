@@ -1,5 +1,5 @@
-// The error record of a stream (codegen/text/error_report.hpp): made when the first statement asks for it, written by
-// kernels and library functions, thrown and cleared by whoever has waited for the stream.
+// The error record of a stream (codegen/text/error_report.hpp). It is made when the first statement needs it, written
+// by kernels and library functions, and thrown and cleared after a wait for the stream.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@ namespace ingot::runtime {
 
 struct executable;
 
-/// In host memory that the stream's device sees under the same address. It stands for ever.
+/// The record lies in host memory that the stream's device sees under the same address. It is never freed.
 codegen::error_record& error_record_of(stream_state&);
 
-/// The number that a report names its statement by: an executable is never freed. 0 is none's.
+/// The number by which a report names its statement; it is unique because an executable is never freed. 0 names none.
 std::uint64_t statement_number(const executable&) noexcept;
-/// For a report whose statement is not known.
+/// Used by a report whose statement is unknown.
 inline constexpr std::uint64_t unknown_statement = 1;
 
-/// Reports from the host, at once; a report that is there already stays.
+/// Writes a report from the host at once; an earlier report stays.
 void report_error(codegen::error_record&, std::uint64_t statement, codegen::report_kind, std::int32_t axis,
                   std::int64_t index, std::int64_t extent) noexcept;
 
-/// Throws what the record holds, and clears it: index_error, linalg_error or library_error.
+/// Throws the recorded error and clears the record: index_error, linalg_error or library_error.
 void throw_recorded(codegen::error_record&);
 void clear(codegen::error_record&) noexcept;
 

@@ -1,4 +1,4 @@
-// The table of executables, and how one is made.
+// The table of executables, and the making of one.
 #include "runtime/kernels/executable.hpp"
 
 #include <algorithm>
@@ -52,7 +52,8 @@ constexpr std::size_t shard_count = 16;
 constexpr std::chrono::milliseconds first_pause{50};
 constexpr std::chrono::minutes longest_pause{1};
 
-/// The holder of such a lock is known by its thread's number, which a child's thread does not have: it gets a new one.
+/// A shared lock knows its holder by the thread's number, and the child's thread has another one; so the child gets a
+/// new lock.
 void hold_shard_over_fork(shard& s) {
     hold_over_fork(
         mutex_of::executables, [&s] { s.mutex.lock(); }, [&s] { s.mutex.unlock(); },
@@ -74,7 +75,7 @@ device device_of(const codegen::key& k) {
     return k.header.where == detail::target::cuda ? device::cuda() : device::host();
 }
 
-/// Tells of a statement that is more than one step: which these are, and why.
+/// Logs the steps of a statement with more than one, and the reasons.
 void tell_cut(const executable& e) {
     if (e.plan.steps.size() < 2 || !is_logging()) return;
     std::string text = e.plan.expression + ": " + std::to_string(e.plan.steps.size()) + " steps";
@@ -111,7 +112,7 @@ std::unique_ptr<const executable> make_executable(std::span<const std::uint32_t>
     return e;
 }
 
-/// Null where the compiler still cannot be had.
+/// Null where the compiler is still unavailable.
 std::unique_ptr<const executable> make_successor(const executable& e) {
     auto made = std::make_unique<executable>();
     try {
@@ -121,7 +122,7 @@ std::unique_ptr<const executable> make_successor(const executable& e) {
     } catch (const compile_error&) {
         made->interpreted = true;
         made->rejected = std::current_exception();
-    } catch (const error&) {  // the compiler or the loader: the interpreter goes on
+    } catch (const error&) {  // compiler or loader failed: the interpreter is used again
         return nullptr;
     }
     return made;
@@ -136,7 +137,7 @@ void* loaded_kernel::on_gpu([[maybe_unused]] int device, [[maybe_unused]] const 
         if (void* const known = functions_[index].load(std::memory_order_acquire)) return known;
     CUfunction function = nullptr;
     check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel_)), "finding a kernel's function");
-    constexpr std::uint32_t shared_without_asking = 32 * 1024;  // of 48 KiB, with what the kernel declares itself
+    constexpr std::uint32_t shared_without_asking = 32 * 1024;  // of 48 KiB, static shared memory included
     if (step.shared_bytes > shared_without_asking)
         check(driver()->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                            static_cast<int>(step.shared_bytes)),
@@ -246,7 +247,8 @@ const executable& executable_for(std::span<const std::uint32_t> key) {
         return known->latest();
     }
     if (const key_observer o = observer.load()) o(key);
-    // Outside the lock; threads that race on one key share its compile in `load`, and the first to get here wins.
+    // This runs outside the lock: threads that race on a key share its compile in `load`, and the first one here
+    // inserts.
     std::unique_ptr<const executable> made = make_executable(key);
     std::unique_lock lock(s.mutex);
     return *s.table.try_emplace(key_words(key.begin(), key.end()), std::move(made)).first->second;

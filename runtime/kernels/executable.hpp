@@ -1,5 +1,5 @@
-// Keys to loaded kernels: the second cache level, one sharded table in the library. It serves every slot, lazy trees,
-// and the same tree in two shared objects. What it hands out is immutable and never freed.
+// Maps keys to loaded kernels: the second cache level, one sharded table in the library. It serves every slot, lazy
+// trees, and the same tree in two shared objects. An entry is immutable and never freed.
 #pragma once
 
 #include <atomic>
@@ -21,52 +21,53 @@ namespace ingot::runtime {
 
 using host_kernel = void (*)(const void* arguments, unsigned long long begin, unsigned long long end);
 
-/// A kernel as it is launched: a host_kernel, or the CUfunctions that a CUkernel has in the contexts of the devices.
-/// Launching the CUkernel itself would look its function up on every launch.
+/// A kernel in its launchable form: a host_kernel, or the CUfunctions of a CUkernel in the contexts of the devices.
+/// Launching the CUkernel itself would look up its function on every launch.
 class loaded_kernel {
 public:
     explicit loaded_kernel(void* kernel) : kernel_(kernel) {}
     host_kernel on_host() const noexcept { return reinterpret_cast<host_kernel>(kernel_); }
-    /// The CUfunction on a device whose context is current; the step's dynamic shared memory and its clusters are
-    /// allowed for.
+    /// The CUfunction on a device whose context is current. It sets the attributes for the step's dynamic shared memory
+    /// and clusters.
     void* on_gpu(int device, const codegen::launch& step) const;
 
 private:
-    static constexpr std::size_t remembered = 16;  // devices; later ones look up every time
+    static constexpr std::size_t remembered = 16;  // later devices look it up every time
     void* kernel_;
     mutable std::atomic<void*> functions_[remembered] = {};
 };
 
-/// When to try a compiler again that could not be had: after pauses that double, from a twentieth of a second, or from
-/// four times what the attempt took, up to a minute.
+/// Decides when to try an unavailable compiler again: after pauses that double, from a twentieth of a second, or from
+/// four times the duration of the attempt, up to a minute.
 class retry_schedule {
 public:
     using clock = std::chrono::steady_clock;
 
-    /// Whether the caller is to try now. Until it says how that went, or for a minute, no other thread is.
+    /// Whether the caller should try now. No other thread is told so until the caller reports the outcome, or for a
+    /// minute.
     bool claim() noexcept;
     void failed(clock::duration attempt) noexcept;
 
 private:
-    std::atomic<clock::rep> next_{0};  // 0: none has failed
+    std::atomic<clock::rep> next_{0};  // 0: no attempt has failed
     std::atomic<clock::rep> pause_{0};
 };
 
-/// A plan with its kernels loaded, or, where no compiler could be had on the host, with the graph to be interpreted.
-/// What is published stays as it is: a compiler that can be had later makes a successor, which runs in its place.
+/// A plan with its loaded kernels; or, where no compiler was available on the host, with the graph to interpret. A
+/// published executable does not change: once a compiler is available, a successor is made, which runs in its place.
 struct executable {
     codegen::key key;
     codegen::graph graph;
     codegen::plan plan;
     std::shared_ptr<const kernel_module> module;
     std::deque<loaded_kernel> kernels;               // one for each launch
-    std::vector<const library_function*> functions;  // and for each library call
+    std::vector<const library_function*> functions;  // one for each library call
     bool interpreted = false;
-    std::exception_ptr rejected;  // a successor's, where the compiler was to be had and rejected the source
+    std::exception_ptr rejected;  // in a successor: the compiler rejected the source
     mutable std::atomic<const executable*> successor{nullptr};
     mutable retry_schedule retry;
 
-    /// What runs in its place.
+    /// The executable that runs in its place.
     const executable& latest() const noexcept {
         if (!interpreted) [[likely]]
             return *this;
@@ -75,26 +76,26 @@ struct executable {
     }
 };
 
-/// The successor of an interpreted one, which is made now where it is time to try; itself where there is none. Throws
-/// compile_error, every time, where the compiler rejected the source.
+/// The successor of an interpreted executable, made now if it is time to try; the executable itself where there is
+/// none. Throws compile_error, every time, where the compiler rejected the source.
 const executable& compile_again(const executable&);
 
-/// The executable of a key: from the table, or lowered, planned and compiled outside every lock. Throws compile_error,
+/// The executable of a key, from the table, or lowered, planned and compiled outside every lock. Throws compile_error,
 /// library_error, or error where the pattern has no kernel.
 const executable& executable_for(std::span<const std::uint32_t> key);
 
-/// Whether the table has it.
+/// Whether the table has the key.
 bool is_loaded(std::span<const std::uint32_t> key);
 
-/// Finds the kernels of a plan in the module of its source, and the functions that it calls. Throws compile_error,
-/// library_error, compiler_unavailable.
+/// Loads the module of a plan's source and finds its kernels, and the library functions that it calls. Throws
+/// compile_error, library_error, compiler_unavailable.
 void load_steps(executable&);
 
-/// The source as it is given to the compiler.
+/// The source that the compiler receives.
 source_text source_of(const codegen::key& key, const codegen::plan& plan);
 
-/// Called with every key that was not in the table, before it is compiled. For tests; null for none. Returns the one
-/// before.
+/// Sets a function that is called with every key that is not in the table, before it is compiled; null for none.
+/// Returns the previous one. For tests.
 using key_observer = void (*)(std::span<const std::uint32_t> key);
 key_observer observe_new_keys(key_observer);
 

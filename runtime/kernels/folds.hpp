@@ -1,4 +1,4 @@
-// The folds of reductions and scans, one element at a time. Results depend on the order of the elements alone.
+// The folds of reductions and scans, one element at a time. Results depend only on the order of the elements.
 #pragma once
 
 #include <bit>
@@ -44,7 +44,7 @@ struct prod {
         return wrapping_multiply(a, b);
     }
 };
-/// The first NaN wins, then the extreme.
+/// The first NaN wins, else the least element.
 struct min {
     template <class T>
     static constexpr T identity =
@@ -71,7 +71,7 @@ constexpr T identity_of(detail::fold_start start) {
     return start == detail::fold_start::least ? max::identity<T> : min::identity<T>;
 }
 
-/// log(exp(a) + exp(b)).
+/// Joins logarithms: log(exp(a) + exp(b)).
 struct logaddexp {
     template <class T>
     static T join(T a, T b) {
@@ -79,12 +79,12 @@ struct logaddexp {
             const T high = a > b ? a : b, low = a > b ? b : a;
             return a == b ? a + static_cast<T>(std::numbers::ln2) : high + std::log1p(std::exp(low - high));
         } else {
-            return a;  // there are no logarithms of other dtypes
+            return a;  // logarithms have floating dtypes only
         }
     }
 };
 
-/// Joins elements in a tree that their number alone decides: runs of 64 from the left, then runs pairwise.
+/// Joins elements in a tree whose shape depends only on their number: runs of 64 from the left, then runs pairwise.
 template <class Fold, class T>
 class tree {
 public:
@@ -122,7 +122,7 @@ private:
     T levels_[58]{};
 };
 
-/// The place of the first NaN, or of the first extreme.
+/// The index of the first NaN, or of the first extreme element.
 template <class Fold, class T>
 class arg_reduction {
 public:
@@ -144,7 +144,7 @@ private:
     std::int64_t at_ = 0, seen_ = 0;
 };
 
-/// How many elements are true, and what all, any and count_nonzero make of it.
+/// Counts the true elements, for all, any and count_nonzero.
 template <class T>
 class truths {
 public:

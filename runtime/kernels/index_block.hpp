@@ -1,4 +1,4 @@
-// Places: blocks of indices on the axes of a key, and where a strided array has its elements for them.
+// Blocks of indices on the axes of a key, and the elements of a strided array at these indices.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@ inline constexpr std::size_t block_elements = 1024;
 using indices = std::vector<std::int64_t>;
 using extents_of_axes = std::span<const std::int64_t>;
 
-/// The indices of up to block_elements places; an axis that the block does not know has none.
+/// The indices of up to block_elements points of an iteration space; null for an axis outside the space.
 struct index_block {
     std::size_t count = 0;
     std::vector<const std::int64_t*> on_axis;
 };
 
-/// The number of places of the space of these axes.
+/// The number of points in the space of these axes.
 inline std::int64_t volume(extents_of_axes extents, const indices& axes) {
     std::int64_t n = 1;
     for (const std::int64_t a : axes) n *= extents[static_cast<std::size_t>(a)];
@@ -38,7 +38,7 @@ inline void count_digits(std::int64_t begin, std::int64_t inner, std::int64_t ex
     }
 }
 
-/// Calls `f` with the places of each block of the space of these axes, the last one fastest.
+/// Calls `f` with each block of points in the space of these axes; the last axis varies fastest.
 template <class F>
 void for_each_block(extents_of_axes extents, const indices& axes, F f) {
     const std::int64_t size = volume(extents, axes);
@@ -55,7 +55,7 @@ void for_each_block(extents_of_axes extents, const indices& axes, F f) {
     }
 }
 
-/// at[i] = offset + sum of strides * indices of place i.
+/// at[i] = offset + sum of strides * indices of point i.
 inline void locate(std::int64_t offset, const std::int64_t* strides, const index_block& where, indices& at) {
     std::fill_n(at.begin(), where.count, offset);
     for (std::size_t a = 0; a < where.on_axis.size(); ++a) {

@@ -1,6 +1,6 @@
-// A graph is run region by region over blocks of places; a place is one index for each axis of the key. Reductions and
-// scans are computed whole into tables first, in the order of the nodes; gathers and reshapes evaluate their argument's
-// region at the places that they compute.
+// A graph is run region by region over blocks of points; a point is one index for each axis of the key. Reductions and
+// scans are first computed whole into tables, in the order of the nodes; gathers and reshapes evaluate their argument's
+// region at the points that they compute.
 #include "runtime/kernels/interpreter.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ using codegen::node_kind;
 using detail::fold;
 using namespace interpreter;
 
-/// The whole result of a reduction or scan, over the axes along which it changes.
+/// The whole result of a reduction or scan, over the axes along which it varies.
 struct table {
     std::vector<std::byte> data;
     indices strides;
@@ -55,10 +55,10 @@ std::int64_t place_of_index(index_mode mode, std::int64_t index, std::int64_t si
     }
 }
 
-/// What stands for a place that may lie beyond the ends of an axis.
+/// The index within an axis for one that may lie beyond its ends.
 std::int64_t place_within(detail::place_rule rule, std::int64_t place, std::int64_t size) {
     if (rule == detail::place_rule::nearest) return std::clamp<std::int64_t>(place, 0, size - 1);
-    const std::int64_t once = rule == detail::place_rule::reflect ? 1 : 0;  // a round meets the end elements
+    const std::int64_t once = rule == detail::place_rule::reflect ? 1 : 0;  // whether it skips the end elements
     const std::int64_t period = std::max<std::int64_t>(2 * (size - once), 1);
     const std::int64_t at = (place % period + period) % period;
     return at < size ? at : period - 1 + once - at;
@@ -152,9 +152,9 @@ private:
         }
     }
 
-    // ---- axes and places
+    // ---- axes and points
 
-    /// The axes of the outputs' space (owner 0), or those that binder `owner - 1` binds.
+    /// The axes of the outputs (owner 0), or those that binder `owner - 1` binds.
     indices axes_owned_by(std::size_t owner) const {
         indices axes;
         for (std::size_t a = 0; a < key_.axes.size(); ++a)
@@ -230,7 +230,7 @@ private:
                 case node_kind::shifted:
                 case node_kind::thread_fold:
                 case node_kind::thread_scan:
-                    break;  // refused, or the planner's
+                    break;  // refused earlier, or made only by the planner
             }
         }
     }
@@ -239,7 +239,7 @@ private:
 
     void evaluate_operand(const node& n, const index_block& where, void* to) {
         const bound_operand& bound = operands_[n.index];
-        if (codegen::is_raw(key_, n)) return;  // whoever reads it does so where it lies
+        if (codegen::is_raw(key_, n)) return;  // its readers access the memory directly
         if (key_.operands[n.index].head.kind == detail::operand_kind::scalar) {
             with_size(n.type, [&](auto word) {
                 std::memcpy(&word, bound.bits, sizeof(word));
@@ -265,7 +265,7 @@ private:
             evaluate_random<std::uint64_t>(n, bound, where, to);
     }
 
-    /// One of the library's own texts.
+    /// Evaluates one of the library's own texts.
     void evaluate_text(const step& s, const node& n, const region& r, const index_block& where, void* to) {
         const void* values[detail::most_arguments] = {};
         std::int64_t counts[detail::most_arguments] = {};
@@ -288,7 +288,7 @@ private:
 
     // ---- binders
 
-    /// Calls `f` with each block of an argument of binder `id` over the axes of `kept` and then `bound`.
+    /// Calls `f` with each block of an argument of binder `id` over the axes of `kept`, then `bound`.
     template <class F>
     void for_each_argument_block(node_id id, indices kept, const indices& bound, F f, int number = 0) {
         kept.insert(kept.end(), bound.begin(), bound.end());
@@ -379,7 +379,7 @@ private:
         });
     }
 
-    /// Every prefix, folded strictly from the left.
+    /// Computes every prefix, folded strictly from the left.
     void tabulate_scan(node_id id) {
         const node& n = graph_.nodes[id];
         const indices bound = axes_owned_by(n.index + 1u);
@@ -422,7 +422,7 @@ private:
         });
     }
 
-    /// What a library's function makes of its arguments, each computed whole over the batch's axes and its own.
+    /// Runs a library function on its arguments, each computed whole over the batch's axes and its own.
     void tabulate_library(node_id id) {
         const node& n = graph_.nodes[id];
         const detail::library_facts& row = facts(static_cast<detail::library_function>(n.code));
@@ -467,7 +467,7 @@ private:
         return mask;
     }
 
-    /// The argument at these places, with indices of its own on the bound axes.
+    /// The argument at these points, with its own indices on the bound axes.
     void evaluate_argument(const node& n, const index_block& where, void* to) {
         region& argument = argument_region(n.arguments[0]);
         evaluate(argument, where);
@@ -514,7 +514,7 @@ private:
     std::uint64_t statement_;
     std::unordered_map<node_id, region> regions_;  // of binders' arguments
     std::unordered_map<node_id, table> tables_;
-    indices at_ = indices(block_elements), picked_ = indices(block_elements);  // of the leaf or table being read
+    indices at_ = indices(block_elements), picked_ = indices(block_elements);  // for the leaf or table being read
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Evaluates a graph on the host without a compiler: block by block, each node into a buffer of its own, with the bodies
-// of the operator table compiled into the library. It stands in where no compiler is found and is the tests' third
-// evaluator, so it aims at being plainly right; sums are folded in a fixed tree, whatever the blocks.
+// Evaluates a graph on the host without a compiler: block by block, each node into its own buffer, by the operator
+// table's bodies, which are compiled into the library. It is used where no compiler is found and is the tests' third
+// evaluator, so it is simple rather than fast; sums are folded in a fixed tree, whatever the blocks.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace ingot::runtime {
 
-/// An operand's run-time half. Strides are in elements, one for each axis of the key; `offset` is the element (of an
-/// array, a generator's counter or a pick) at the origin. `bits` holds a scalar's value in its dtype in its first
-/// bytes, or a generator's seed and call number; `last`, the largest of its integers.
+/// The run-time part of an operand. Strides are in elements, one for each axis of the key; `offset` is the element (of
+/// an array, a generator's counter or a pick) at the origin. `bits` holds a scalar's value in its dtype in its first
+/// bytes, or a generator's seed and call number; `last`, the largest of a generator's integers.
 struct bound_operand {
     const void* data = nullptr;
     std::uint64_t bits[2] = {0, 0};
@@ -30,15 +30,15 @@ struct bound_output {
     const std::int64_t* strides = nullptr;
 };
 
-/// Computes every output; `extents` has one number for each axis of the key. An output may be written over an operand
-/// only where both have the same mapping. Throws index_error where a gather reads outside its axis. `statement`: the
-/// number by which library functions report errors, 0 where there is none (error_record.hpp).
+/// Computes every output; `extents` has one number for each axis of the key. An output may overwrite an operand only
+/// where both have the same mapping. Throws index_error where a gather reads outside its axis. `statement` is the
+/// number by which library functions report errors, 0 for none (error_record.hpp).
 void interpret(const codegen::key& key, const codegen::graph& graph, std::span<const bound_operand> operands,
                std::span<const bound_output> outputs, std::span<const std::int64_t> extents,
                std::uint64_t statement = 0);
 
-/// For tests: while set, bodies come from here instead of the operator table. A sweep that does not notice checks
-/// nothing. Null for the table's; not to be changed while something is interpreted.
+/// Sets a lookup that replaces the operator table's bodies; null restores them. For tests: a sweep that does not notice
+/// the change checks nothing. Must not be called during an interpretation.
 void replace_bodies(bodies::map_lookup) noexcept;
 
 }  // namespace ingot::runtime

@@ -21,10 +21,10 @@ namespace ingot::runtime {
 
 namespace {
 
-/// Goes up with every change in what generated code expects of the runtime.
+/// Incremented with every change in the interface between generated code and the runtime.
 constexpr int cache_abi = 1;
 
-/// `compiler`: a line that says which one, or nothing.
+/// `compiler` is a line with its identity, or empty.
 std::string identity_of(const source_text& source, const std::string& compiler) {
     std::string text = "ingot cache " + std::to_string(cache_abi);
     text += source.where == target::cuda ? "\ntarget cuda" : "\ntarget host";
@@ -38,8 +38,8 @@ cache_key key_of(const source_text& source) {
     return cache_key(identity_of(source, "\ncompiler " + compiler_identity(source.where)));
 }
 
-/// The loader knows libraries by the text of their paths, and descriptor numbers are used again: this path spells a
-/// serial number as well, a "/." more for a one and a "/" more for a zero, which the file system reads over.
+/// The loader identifies libraries by the text of their paths, and descriptor numbers are reused. So the path also
+/// contains a serial number, "/." for each one bit and "/" for each zero bit, which the file system ignores.
 std::string unique_path(int descriptor) {
     static std::atomic<unsigned> serial{0};
     std::string path = "/proc/self/fd";
@@ -49,12 +49,12 @@ std::string unique_path(int descriptor) {
 
 std::string name_of(const source_text& source) { return source.kernels.empty() ? "kernel" : source.kernels.front(); }
 
-/// What people know it by.
+/// The kernel's name for people.
 std::string title_of(const source_text& source) {
     return source.expression.empty() ? name_of(source) : source.expression;
 }
 
-/// Tells where a kernel's code came from.
+/// Logs where a kernel's code came from.
 void tell_code(log_kind kind, const char* how, const source_text& source, const cache_key& key,
                std::optional<double> milliseconds = {}) {
     if (!is_logging()) return;
@@ -72,7 +72,7 @@ void tell_code(log_kind kind, const char* how, const source_text& source, const 
           .device = cuda ? device::cuda() : device::host()});
 }
 
-/// What compile gives, timed and shown to a profiler.
+/// Compiles with a timer, a log record and a profiler range.
 std::vector<std::byte> compile_visibly(const source_text& source, const cache_key& key) {
     using clock = std::chrono::steady_clock;
     look_for_profiler();
@@ -139,7 +139,7 @@ CUkernel kernel_module::kernel(std::string_view name) const {
 }
 #endif
 
-/// One load that callers wait for. After a fork the thread that was to finish it may not exist: `process` tells.
+/// A load for which callers wait. After a fork the thread that would finish it may not exist; `process` tells.
 struct kernel_store::pending_load {
     std::promise<std::shared_ptr<const kernel_module>> promise;
     std::shared_future<std::shared_ptr<const kernel_module>> result = promise.get_future().share();
@@ -180,7 +180,7 @@ std::vector<std::byte> kernel_store::code_without_bundle(const source_text& sour
     };
     if (auto found = cached()) return *std::move(found);
     const kernel_lock lock = cache_->lock(key);
-    if (auto found = cached()) return *std::move(found);  // published while we waited
+    if (auto found = cached()) return *std::move(found);  // published while this thread waited
     std::vector<std::byte> fresh = compile_visibly(source, key);
     cache_->publish(key, fresh);
     return fresh;

@@ -1,5 +1,5 @@
-// Source text to a loaded kernel: disk cache, compiler, loader. Every caller of one source waits for one compile:
-// threads by a table of pending loads, processes by a lock in the disk cache.
+// Source text to a loaded kernel: disk cache, compiler, loader. All callers of one source share one compile: threads by
+// a table of pending loads, processes by a lock in the disk cache.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ struct cuda_library_traits {
 };
 #endif
 
-/// Loaded code. Immutable; one CUlibrary serves every device of its architecture.
+/// Loaded code. It is immutable; one CUlibrary serves every device of its architecture.
 class kernel_module {
 public:
     /// Throws library_error or device_error where the loader refuses the code.
@@ -40,9 +40,9 @@ public:
     /// A variable in the current context; null where there is none.
     std::span<std::byte> variable(std::string_view name) const;
 #endif
-    /// Of a source with name expressions: what these are called in the code, in their order.
+    /// The names in the code of a source's name expressions, in their order.
     const std::vector<std::string>& names() const noexcept { return names_; }
-    /// The bytes of a host's variable; null where there is none.
+    /// The bytes of a variable on the host; null where there is none.
     std::span<std::byte> host_variable(std::string_view name) const;
 
 private:
@@ -53,7 +53,7 @@ private:
 #endif
 };
 
-/// Of what generated code expects of the runtime, as bundles say it.
+/// The version of the interface between generated code and the runtime, which bundles record.
 std::string cache_version();
 
 /// Loaded kernels, kept for ever, over an optional disk cache.
@@ -61,10 +61,10 @@ class kernel_store {
 public:
     explicit kernel_store(std::optional<disk_cache> cache) : cache_(std::move(cache)) {}
 
-    /// What compile(source) gives, from the disk cache where it is there, else put there.
+    /// The code of compile(source), from the disk cache, or else compiled and stored there.
     std::vector<std::byte> code(const source_text& source);
 
-    /// Throws what compile and kernel_module throw, to every waiting caller; the next caller tries again.
+    /// Throws the errors of compile and kernel_module, to every waiting caller; the next caller tries again.
     std::shared_ptr<const kernel_module> load(const source_text& source);
 
     /// For fork.
@@ -77,7 +77,7 @@ private:
     std::shared_ptr<const kernel_module> load_now(const source_text& source, const cache_key& key);
 
     std::optional<disk_cache> cache_;
-    std::mutex mutex_;  // guards loads_, never held while compiling
+    std::mutex mutex_;  // guards loads_; not held while compiling
     std::unordered_map<std::string, std::shared_ptr<pending_load>> loads_;
 };
 

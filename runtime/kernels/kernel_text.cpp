@@ -1,4 +1,4 @@
-// The texts of all kernels that users wrote: each once, for good, as the kernels made from them are.
+// The texts of all kernels that users wrote. Each is stored once, for ever, as are the kernels made from them.
 #include <ingot/kernels/kernel_text.hpp>
 
 #include <cstring>
@@ -23,9 +23,9 @@ std::vector<std::uint32_t> words_of(const std::string& text) {
 
 std::string name_in_quotes(std::string_view name) { return '\'' + std::string(name) + '\''; }
 
-/// An output that no statement names would be whatever its register held.
+/// Throws where the statements do not name an output: it would have its register's old value.
 void check_sets_outputs(const std::initializer_list<std::string_view>& parts) {
-    if (parts.size() < 4) return;  // no text of a kernel
+    if (parts.size() < 4) return;  // not the text of a kernel
     const std::string_view name = parts.begin()[0], outputs = parts.begin()[2];
     const bool reduces = parts.size() > 5;
     const std::string_view statements = parts.begin()[reduces ? 5 : 3];

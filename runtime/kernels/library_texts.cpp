@@ -18,7 +18,7 @@ using std::fmod;
 using int32 = std::int32_t;
 using int64 = std::int64_t;
 
-/// A raw parameter, as a kernel has it.
+/// A raw parameter, as in a kernel.
 template <class T>
 struct raw {
     const T* data;
@@ -35,8 +35,8 @@ struct raw {
         __VA_ARGS__                                        \
     }
 
-// Counts the first elements of a sorted array by halving what is left to search, without a branch: the number of steps
-// depends on the array alone. `goes_on`: whether an element x is one of them. NaN comes last.
+// Counts the leading elements of a sorted array that satisfy `goes_on` by halving the range, without a branch: the
+// number of steps depends only on the array. NaN comes last.
 #define INGOT_COUNT_WHILE(goes_on)       \
     int64 n = a.size();                  \
     for (; n > 1; n -= n >> 1) {         \
@@ -57,8 +57,8 @@ INGOT_TEXT(search_down_left, (T v, raw<T> a, int64& k),
 INGOT_TEXT(search_down_right, (T v, raw<T> a, int64& k),
            k = 0; if (v == v) { INGOT_COUNT_WHILE(!(x <= v)) })
 
-// k: how many edges are not behind x, less one. The last edge belongs to the last bin; of several that equal it the last
-// but one counts. NaN comes last.
+// k: the number of edges that are not beyond x, minus one. The last edge belongs to the last bin; if several edges
+// equal it, x counts in the last bin but one. NaN comes last.
 INGOT_TEXT(bin, (T x, raw<T> edges, int64& k),
     const int64 n = edges.size() - 1;
     int64 m = n + 1;
@@ -68,8 +68,8 @@ INGOT_TEXT(bin, (T x, raw<T> edges, int64& k),
     if (x != x) k = n;
     if (k == n) k = n > 0 && (edges[n] == x || (x != x && edges[n] != edges[n])) ? n - 1 : -1;)
 
-// Near an edge the place is NumPy's, by its division. What is out of range by a bin or more, and what is no number, is
-// as if an edge were near.
+// Near an edge the bin is NumPy's, by its division. A value that is out of range by a bin or more, or NaN, is treated
+// as near an edge.
 INGOT_TEXT(uniform_bin, (T x, raw<T> edges, int32 n, T first, T last, T per_width, T rounding, int32& k),
     const T place = (x - first) * per_width;
     k = place >= 0 && place < (T)n ? (int32)place : -1;
@@ -84,7 +84,7 @@ INGOT_TEXT(uniform_bin, (T x, raw<T> edges, int32 n, T first, T last, T per_widt
         }
     })
 
-// j: the last point that is not behind x. Of infinities a slope may say nothing: then the other side does.
+// j: the last point that is not beyond x. With infinities the slope may be NaN; then the other side decides.
 INGOT_TEXT(interp, (double x, raw<double> xp, raw<double> fp, int given, double left, double right, double period,
                     double& y),
     const int64 n = xp.size();
@@ -120,7 +120,7 @@ INGOT_TEXT(interp, (double x, raw<double> xp, raw<double> fp, int given, double 
 
 }  // namespace texts
 
-/// The text of one line, a statement a line. Lines behind the first are indented as the printed function is.
+/// The one-line text with one statement on a line. Later lines are indented as in the printed function.
 std::string in_lines(std::string_view text) {
     std::string out;
     int depth = 2, parentheses = 0;
@@ -141,7 +141,7 @@ std::string in_lines(std::string_view text) {
     return out;
 }
 
-/// A parameter's value for element i: numbers have one for each, a raw array is one.
+/// A parameter's value for element i: a number has one for each element, a raw array is one value.
 template <class P>
 struct argument {
     static P at(const text_block& b, std::size_t parameter, std::size_t i) {
@@ -194,7 +194,7 @@ text_function function_in(library_text which) {
             return place_among<T, texts::bin<T>>;
         case library_text::uniform_bin:
             if constexpr (std::is_floating_point_v<T>) return place_among_uniform<T>;
-            return nullptr;  // no other is asked for: bins' edges are floats
+            return nullptr;  // never needed: the edges of bins are floats
         case library_text::interp:
             return interpolate;
     }

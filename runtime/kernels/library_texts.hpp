@@ -1,5 +1,5 @@
-// The library's own kernel texts, of searches and bins, and the same compiled for the interpreter. A text is written
-// once: what a kernel prints is what is compiled.
+// The library's own kernel texts, for searches and bins, also compiled for the interpreter. A text is written once: the
+// printed kernel and the compiled function are the same.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ enum class library_text : std::uint8_t {
     uniform_bin,
     interp,
 };
-/// The statements, a line each.
+/// The statements, one on a line.
 std::string statements_of(library_text);
 
-/// A block of elements: for each parameter its values, or the elements of a raw array and how many these are.
+/// A block of elements: for each parameter its values, or a raw array's elements and their number.
 struct text_block {
     const void* const* values;
     const std::int64_t* counts;
@@ -30,7 +30,7 @@ struct text_block {
     std::size_t count;
 };
 using text_function = void (*)(const text_block&);
-/// The function that computes a text's output for a block; nullptr for a user's text.
+/// The function that computes a text's output for a block; null for a user's text.
 text_function function_of(const codegen::user_text&);
 
 }  // namespace ingot::runtime

@@ -1,5 +1,5 @@
-// NVRTC as a typed table, opened on the first compile. Which file that will be is known without opening it, so that a
-// warm start can name the compiler of its cached kernels and leave 100 MB unopened.
+// NVRTC as a typed table, opened on the first compile. The path of the file is found without opening it, so that a warm
+// start can name the compiler of its cached kernels and leave 100 MB unopened.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace ingot::runtime {
 
-/// NVRTC 13 or 12, the newest whose major version the driver knows; without a driver the newest. Looked for once.
+/// NVRTC 13 or 12, the newest whose major version the driver knows; without a driver, the newest. The search runs once.
 const std::optional<std::filesystem::path>& nvrtc_path();
 
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -34,7 +34,7 @@ struct nvrtc_api {
     decltype(&::nvrtcGetPTX) nvrtcGetPTX;
 };
 
-/// Opened once, for ever; nullptr where there is none.
+/// Opened once, for ever; null where there is none.
 const nvrtc_api* nvrtc();
 
 /// Throws library_error: "[doing] NVRTC_ERROR_...".

@@ -1,5 +1,5 @@
-// Compiling in the background: as many threads as there are kernels, up to the machine's cores. The end of the process
-// waits for the kernels that are being compiled, for a compiler must not be unloaded under them, and begins no others.
+// Compiles in the background, with as many threads as there are kernels, up to the machine's cores. The end of the
+// process waits for compiles that run, because a compiler must not be unloaded under them, and starts no others.
 #include "runtime/kernels/prefetch.hpp"
 
 #include <unistd.h>
@@ -17,13 +17,13 @@ namespace runtime {
 
 namespace {
 
-/// Threads that compile.
+/// The compiling threads.
 struct running_threads {
     std::mutex mutex;
     std::condition_variable one_ended;
     std::size_t count = 0;
     bool process_ends = false;
-    pid_t process = getpid();  // a child of fork has none of them
+    pid_t process = getpid();  // a child of fork has none of these threads
 };
 running_threads& running() {
     static running_threads& all_threads = *new running_threads;
@@ -81,7 +81,7 @@ runtime::prefetch_state* begin_prefetch() { return new runtime::prefetch_state; 
 
 void start_prefetch(runtime::prefetch_state& s) {
     using namespace runtime;
-    // The longest first: what is compiled last is waited for alone. A key is about as long as its tree has nodes.
+    // Longest first, because the last compile runs alone. A key's length grows with the number of its tree's nodes.
     std::ranges::sort(s.keys,
                       [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() > b.size() : a < b; });
     s.keys.erase(std::unique(s.keys.begin(), s.keys.end()), s.keys.end());
@@ -96,7 +96,7 @@ void start_prefetch(runtime::prefetch_state& s) {
         }
         try {
             std::thread([&s] { run_thread(s); }).detach();
-        } catch (const std::system_error&) {  // no thread is to be had: what is left is compiled when it is wanted
+        } catch (const std::system_error&) {  // no more threads: the remaining keys are compiled on use
             if (i == 0) {
                 const std::lock_guard lock(s.mutex);
                 s.keys.clear();

@@ -1,4 +1,4 @@
-// Keys whose kernels are made by threads of their own.
+// Keys whose kernels are compiled by background threads.
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,10 @@ namespace ingot::runtime {
 
 struct prefetch_state {
     std::atomic<std::uint32_t> references{1};
-    std::vector<std::vector<std::uint32_t>> keys;  // fixed once it is started
+    std::vector<std::vector<std::uint32_t>> keys;  // fixed once the prefetch has started
     std::mutex mutex;
     std::condition_variable all_done;
-    std::size_t next = 0, finished = 0;  // under the mutex, as the error is
+    std::size_t next = 0, finished = 0;  // under the mutex, like the error
     std::exception_ptr error;
 };
 

@@ -1,4 +1,4 @@
-// Launches of users' kernels: what they are given is checked, packed, and in order with the rest.
+// Launches of users' kernels: arguments are checked, packed, and ordered with other work.
 #include <ingot/kernels/raw_kernels.hpp>
 
 #include <algorithm>
@@ -85,8 +85,8 @@ raw_kind kind_of_elements(dtype type) {
     }
 }
 
-/// Whether a pointer may point at elements: at their type, at nothing said, at structs of them (float4, complex), and
-/// of the small floats at their bits.
+/// Whether a pointer may point at these elements: (1) it has their type or none; (2) it points at structs of them
+/// (float4, complex); (3) it points at the bits of a 16-bit float.
 bool points_at(const raw_parameter& p, raw_kind kind, std::size_t bytes) {
     if (p.is_void || bytes == 0) return true;
     if (p.kind == raw_kind::other || kind == raw_kind::other) return p.bytes % bytes == 0;
@@ -156,14 +156,14 @@ device_id device_of_arguments(const raw_function& f, std::span<const raw_argumen
     return found ? *found : current().device;
 }
 
-/// Pointers to what the kernel is given, and what that is.
+/// Pointers to a kernel's arguments, and their values.
 class packed_arguments {
 public:
     packed_arguments(const raw_function& f, std::span<const raw_argument> all, stream_state& stream)
         : values_(all.size()), pointers_(all.size()), held_(2 * all.size()) {
-        for (std::size_t i = 0; i < all.size(); ++i)  // all of them, before one is un-shared
+        for (std::size_t i = 0; i < all.size(); ++i)  // check all, before one is un-shared
             if (is_written(all[i])) check_writable(f, all[i], all.first(i));
-        for (std::size_t i = 0; i < all.size(); ++i)  // before anything is written
+        for (std::size_t i = 0; i < all.size(); ++i)  // read before anything is written
             if (all[i].how == raw_argument::role::input) held_[i] = read(all[i], stream);
         for (std::size_t i = 0; i < all.size(); ++i) {
             const raw_argument& a = all[i];
@@ -218,7 +218,7 @@ private:
 
 // ---- Launches.
 
-/// A range of blocks has shared memory of its own.
+/// Runs a range of blocks with its own shared memory.
 void run_blocks(const loaded_function& kernel, const raw_grid& grid, std::size_t shared_bytes, void** arguments) {
     struct alignas(128) shared_piece {
         std::byte bytes[128];
@@ -231,7 +231,7 @@ void run_blocks(const loaded_function& kernel, const raw_grid& grid, std::size_t
     });
 }
 
-/// A launch that a graph keeps: the kernel with its arguments.
+/// A launch that a graph keeps: the kernel and its arguments.
 class kept_launch_on_host {
 public:
     kept_launch_on_host(const loaded_function& kernel, const raw_grid& grid, std::size_t shared_bytes, void** arguments)

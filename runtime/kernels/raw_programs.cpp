@@ -1,4 +1,4 @@
-// What users wrote as kernels: kept, compiled and loaded.
+// Users' kernels: stored, compiled and loaded.
 #include <ingot/kernels/raw_kernels.hpp>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 
 std::string in(const raw_program& p) { return "[" + std::string(p.operation) + "] "; }
 
-/// What goes to a compiler or a driver as it is, which would read no further than a zero byte.
+/// Throws where a text has a zero byte: a compiler or driver would read no further.
 void check_whole(const char* operation, std::string_view text, const char* of) {
     if (const std::size_t zero = text.find('\0'); zero != text.npos)
         throw error("[" + std::string(operation) + "] the " + of + " has a zero byte behind " + std::to_string(zero) +
@@ -92,7 +92,7 @@ std::string list_of(const std::vector<std::string>& names) {
     throw error(text);
 }
 
-/// Whether the first thing that the compiler did not like is a kernel's name behind the user's text.
+/// Whether the first error in the log is about a kernel's name behind the user's text.
 bool is_about_names(const std::string& log) {
     const std::size_t first = log.find("error");
     if (first == log.npos) return false;
@@ -101,7 +101,7 @@ bool is_about_names(const std::string& log) {
            log.find(names_file) < first;
 }
 
-/// Whether a text includes files of the user's: in quotes, or in brackets where folders are given for them.
+/// Whether a text includes a user's files: in quotes, or in brackets if include folders are given.
 bool reads_files(const raw_program& program) {
     const auto begins = [&](std::initializer_list<std::string_view> words) {
         return std::ranges::any_of(program.options, [&](const std::string& option) {
@@ -163,15 +163,15 @@ const kernel_module& module_of(const raw_program& program, device_id device) {
         const auto known = program.loaded.find(architecture);
         if (known != program.loaded.end()) return *known->second.module;
     }
-    auto fresh = load_program(program, device);  // outside the lock; of two the first stays
+    auto fresh = load_program(program, device);  // outside the lock; if two threads load, the first one's stays
     const std::lock_guard lock(program.mutex);
     return *program.loaded.try_emplace(architecture, loaded_program{std::move(fresh)}).first->second.module;
 }
 
-/// The words on the parameters that stand in a variable of the module.
+/// The parameters' words, from a variable of the module.
 std::vector<raw_parameter> parameters_from(std::span<const std::byte> words) {
     std::vector<raw_parameter> parameters;
-    for (std::size_t at = 8; at + 8 < words.size() + 0; at += 8) {  // the last is no parameter
+    for (std::size_t at = 8; at + 8 < words.size() + 0; at += 8) {  // the last word is no parameter
         std::uint64_t word = 0;
         std::memcpy(&word, words.data() + at, sizeof word);
         parameters.emplace_back(word);
@@ -209,7 +209,7 @@ void load_on_gpu(const raw_function& f, const kernel_module& module, std::size_t
     }
     const auto tell = driver()->cuKernelGetParamInfo;
     if (tell == nullptr) return;
-    constexpr std::size_t most = 4096;  // bytes, and so parameters, before CUDA 12.1; 32,764 since
+    constexpr std::size_t most = 4096;  // bytes, so also a bound on parameters, before CUDA 12.1; 32,764 since
     std::size_t offset = 0, bytes = 0;
     while (made.parameters.size() < 8 * most &&
            tell(static_cast<CUkernel>(made.on_gpu), made.parameters.size(), &offset, &bytes) == CUDA_SUCCESS)
@@ -283,12 +283,12 @@ module_variable variable_of(const runtime::raw_program& program, std::string_vie
     buffer_ref& memory = program.variables[{std::string(name), device.is_cuda() ? device.index() : -1}];
     if (!memory) {
         buffer_ref made = unowned_buffer(bytes.data(), bytes.size(), device);
-        // Before this launches were in no order with the variable.
+        // Until now, launches were not ordered with the variable.
         const stream_state& s = *current().stream;
         for_each_reader(program.launched_on.load(std::memory_order_acquire), [&](const stream_state& r) {
             if (r.capture.load(std::memory_order_relaxed) == nullptr) wait_for_stream(s, r);
         });
-        // In a capture it has no writer: so the graph sees that it is used.
+        // In a capture the variable has no writer, so that the graph notes its use.
         if (s.capture.load(std::memory_order_relaxed) == nullptr)
             made->writer.store(s.index, std::memory_order_relaxed);
         memory = std::move(made);
@@ -325,7 +325,7 @@ raw_module::raw_module(std::string_view source, const std::vector<std::string>& 
 
 namespace {
 
-/// A whole ELF file, where it is one; ended by a zero, as PTX has to be.
+/// Checks that an ELF file is complete; appends a zero byte, which PTX needs.
 std::vector<std::byte> checked_image(std::vector<std::byte> image, const std::string& label) {
     const auto number = [&](std::size_t at, std::size_t bytes) {
         std::uint64_t value = 0;

@@ -17,7 +17,7 @@ namespace {
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// The next word or sign of a text, past blanks, comments and literals. Directives are told by their #if and #endif.
+/// Reads the next word or sign of a text, past blanks, comments and literals. It counts #if and #endif.
 class token_reader {
 public:
     explicit token_reader(std::string_view text) : text_(text) {}
@@ -90,7 +90,7 @@ void skip_parentheses(token_reader& tokens) {
     for (std::string_view t; depth > 0 && !(t = tokens.next()).empty();) depth += t == "(" ? 1 : t == ")" ? -1 : 0;
 }
 
-/// The name of the function that is declared here: the last word before its parameters.
+/// The name of the declared function: the last word before its parameters.
 std::string_view name_before_parameters(token_reader& tokens) {
     std::string_view name;
     for (std::string_view t; !(t = tokens.next()).empty();) {
@@ -109,7 +109,7 @@ std::string_view name_before_parameters(token_reader& tokens) {
     return {};
 }
 
-/// The text without its line that includes CuPy's complex numbers, whose number of lines it keeps.
+/// Removes the line that includes CuPy's complex numbers, and keeps the number of lines.
 bool take_complex_include(std::string& text) {
     for (std::size_t line = 0; line < text.size(); line = std::min(text.find('\n', line), text.size() - 1) + 1) {
         std::size_t at = text.find_first_not_of(" \t", line);
@@ -125,7 +125,7 @@ bool take_complex_include(std::string& text) {
     return false;
 }
 
-/// extern __shared__ T name[]; is as large as the launch says.
+/// Replaces `extern __shared__ T name[];`, whose size comes with the launch.
 std::string with_dynamic_shared(const std::string& text) {
     static const std::regex declared(
         R"(extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?([\w:<> ]+?)\s+(\w+)\s*\[\s*\]\s*;)");
@@ -140,7 +140,7 @@ std::string first_line_of(std::string_view file) { return "\n#line 1 \"" + std::
 
 std::vector<std::string> kernels_in(std::string_view text) {
     token_reader tokens(text);
-    std::vector<std::string> around;  // of each open brace: its namespace, nothing of extern "C", "{" of all others
+    std::vector<std::string> around;  // for each open brace: its namespace, "" for extern "C", "{" for all others
     std::map<std::string, int> found;
     std::vector<std::string> in_order;
     std::string space;
@@ -187,7 +187,7 @@ std::string cuda_text(std::string_view text, const std::vector<std::string>& ker
     const bool has_complex = take_complex_include(own);
     if (has_complex) out += std::string(complex_text) + first_line_of("ingot_kernel.cu");
     out += own + first_line_of(names_file);
-    // A kernel that is not there is an error of the first lines.
+    // A missing kernel is an error in the first lines.
     for (std::size_t i = 0; i < kernels.size(); ++i)
         out += "typedef decltype(&" + kernels[i] + ") ingot_kernel_" + std::to_string(i) + ";\n";
     out += parameter_words;

@@ -1,11 +1,11 @@
-// What stands around a user's CUDA C++, as text: see raw_source.hpp.
+// The text around a user's CUDA C++; see raw_source.hpp.
 #pragma once
 
 #include <string_view>
 
 namespace ingot::runtime {
 
-// The words on a kernel's parameters (raw_parameter), which its compiler makes from their types.
+// The words on a kernel's parameters (raw_parameter), which the kernel's compiler makes from their types.
 inline constexpr std::string_view parameter_words = R"(namespace ingot_raw {
 template <class T> struct kind { enum { value = 0 }; };
 template <> struct kind<bool> { enum { value = 1 }; };
@@ -49,7 +49,7 @@ template <class T> struct kind<thrust::complex<T>> { enum { value = 5 }; };
 }
 )";
 
-// What <cupy/complex.cuh> gives: Thrust's complex under its own name.
+// The content of <cupy/complex.cuh>: Thrust's complex under its own name.
 inline constexpr std::string_view complex_text = R"(namespace thrust {
 template <class T> struct alignas(2 * sizeof(T)) complex {
     typedef T value_type;
@@ -104,7 +104,7 @@ using thrust::arg;
 using thrust::polar;
 )";
 
-// CUDA's words on a CPU. A worker runs a block, so that shared memory is the worker's.
+// CUDA's words on a CPU. A worker runs a block, so shared memory belongs to the worker.
 inline constexpr std::string_view host_prelude = R"(#include <math.h>
 #define __global__
 #define __device__

@@ -23,7 +23,7 @@ using codegen::node_kind;
 
 constinit std::atomic<bodies::map_lookup> replaced{nullptr};
 
-/// The arguments that a node reads at its own places: a binder's first argument is a region of its own.
+/// Calls `f` for the arguments that a node reads at its own points; a binder's first argument is a separate region.
 template <class F>
 void for_each_own_argument(const graph& g, node_id id, F f) {
     const node& n = g.nodes[id];
@@ -99,7 +99,7 @@ region make_region(const graph& g, const std::vector<node_id>& roots) {
             for (int rest = i + 1; rest < 3; ++rest) next.from[rest] = place.at(a);  // a body reads all three
             if (last_use.at(a) == s) {
                 free.push_back(place.at(a));
-                last_use[a] = needed.size();  // once, though it stand twice among the arguments
+                last_use[a] = needed.size();  // free it once, even if it occurs twice among the arguments
             }
         });
         made.steps.push_back(next);

@@ -1,4 +1,4 @@
-// A region of a graph is what lies between an output, or a binder's argument, and the next binders below: a list of
+// A region of a graph: the nodes from an output, or a binder's argument, down to the next binders. It is a list of
 // steps over one block of elements, each into a buffer.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace ingot::runtime::interpreter {
 
 inline constexpr std::size_t element_bytes = 16;
 
-/// A block's values of one node, 8 bytes each whatever the dtype, so that any node can have any buffer.
+/// A block's values of one node, with room for the widest element, so that any node can have any buffer.
 using buffer = std::unique_ptr<std::byte[]>;
 
 struct step {
@@ -34,7 +34,7 @@ struct region {
     std::vector<buffer> buffers;
 };
 
-/// The steps to these roots, operands before users; a buffer is used again once its last reader has run.
+/// The steps to these roots, operands before users; a buffer is reused once its last reader has run.
 region make_region(const codegen::graph& g, const std::vector<codegen::node_id>& roots);
 
 }  // namespace ingot::runtime::interpreter

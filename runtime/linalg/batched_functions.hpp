@@ -1,5 +1,5 @@
-// The functions of cuSOLVER and cuBLAS that take a batch of small matrices in one call, as tables of one element type
-// each. Matrices are told of by an array of pointers, or lie one behind the other.
+// The functions of cuSOLVER and cuBLAS that take a batch of small matrices in one call, as a table for each element
+// type. Matrices are given by an array of pointers, or lie one behind the other.
 #pragma once
 
 #include <cublas_v2.h>
@@ -14,7 +14,7 @@
 
 namespace ingot::runtime {
 
-/// T: NVIDIA's type; R: of its parts.
+/// T: NVIDIA's type; R: the type of its parts.
 template <class T, class R>
 struct batched_functions {
     using part = R;
@@ -29,7 +29,7 @@ struct batched_functions {
                                     int batch);
     cusolverStatus_t (*gesvdj)(cusolverDnHandle_t, cusolverEigMode_t, int m, int n, T* a, int lda, R* s, T* u, int ldu,
                                T* v, int ldv, T* work, int lwork, int* infos, gesvdjInfo_t, int batch);
-    // Pivots are of 32 bits. `info` is on the host, and says which argument is wrong.
+    // Pivots have 32 bits. `info` is on the host; it says which argument is wrong.
     cublasStatus_t (*getrf)(cublasHandle_t, int n, T* const a[], int lda, int* pivots, int* infos, int batch);
     cublasStatus_t (*getrs)(cublasHandle_t, cublasOperation_t, int n, int right, const T* const a[], int lda,
                             const int* pivots, T* const b[], int ldb, int* info, int batch);
@@ -39,7 +39,7 @@ struct batched_functions {
     cublasStatus_t (*geqrf)(cublasHandle_t, int m, int n, T* const a[], int lda, T* const tau[], int* info, int batch);
 };
 
-// They are what NVIDIA's headers declare.
+// Their types are those that NVIDIA's headers declare.
 template <class F, class Declared>
 inline constexpr bool is_declared = std::is_same_v<F, Declared*>;
 static_assert(is_declared<decltype(batched_functions<float, float>::potrf), decltype(::cusolverDnSpotrfBatched)>);
@@ -54,7 +54,7 @@ static_assert(is_declared<decltype(batched_functions<cuComplex, float>::getrs), 
 static_assert(is_declared<decltype(batched_functions<cuComplex, float>::trsm), decltype(::cublasCtrsmBatched)>);
 static_assert(is_declared<decltype(batched_functions<cuComplex, float>::geqrf), decltype(::cublasCgeqrfBatched)>);
 
-/// Opened once, for ever; open_cusolver() opens that library. Throws library_error.
+/// Opened once, for ever; open_cusolver() opens cuSOLVER's library. Throws library_error.
 template <class T, class R, class F>
 const batched_functions<T, R>& batched(const char* operation, const F& open_cusolver) {
     static std::mutex mutex;

@@ -1,4 +1,4 @@
-// CBLAS as a typed table: OpenBLAS, or whatever other library of that interface the loader finds.
+// CBLAS as a typed table: OpenBLAS, or any other library with that interface that the loader finds.
 #include <algorithm>
 #include <complex>
 #include <limits>
@@ -16,7 +16,7 @@ namespace ingot::runtime {
 
 namespace {
 
-// The interface's own numbers, and its functions as its standard has them.
+// The interface's constants and functions, as its standard defines them.
 constexpr int by_columns = 102, as_it_is = 111, transposed = 112;
 struct cblas_api {
     void (*cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
@@ -65,7 +65,7 @@ void multiply(const product_call& c, F gemm, S one, S zero) {
              static_cast<T*>(c.result) + i * c.strides[2], as_int(c.leading_of_result));
 }
 
-/// By way of float32, in which the sums are taken.
+/// Converts to float32, in which the sums are computed.
 template <class H>
 void multiply_halves(product_call c, const cblas_api& api) {
     const index_t lines[2] = {c.transposed[0] ? c.m : c.k, c.transposed[1] ? c.k : c.n};

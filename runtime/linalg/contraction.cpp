@@ -1,4 +1,4 @@
-// Plans a contraction, and builds it: a product of matrices by a library, or a fold.
+// Plans a contraction, and builds it as a library's product of matrices or as a fold.
 #include <ingot/linalg/contraction.hpp>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ index_t place_of(const axis_labels& labels, int label) {
     return std::find(labels.begin(), labels.end(), label) - labels.begin();
 }
 
-/// The axes of `given` that have the labels in `wanted`, in its order; of those that it lacks the places.
+/// The axes of `given` with the labels in `wanted`, in its order, and the positions of labels that `given` lacks.
 void arrange(const axis_labels& given, const axis_labels& wanted, std::vector<index_t>& order,
              std::vector<index_t>& missing) {
     for (std::size_t i = 0; i < wanted.size(); ++i)
@@ -40,19 +40,19 @@ struct labelled {
     }
 };
 
-/// Which axes of two operands are what to a contraction, and how each is arranged for it.
+/// The roles of two operands' axes in a contraction, and the arrangement of each operand for it.
 struct contraction_plan {
-    std::vector<index_t> summed_before[2];  // axes of one operand alone that are not in the result
+    std::vector<index_t> summed_before[2];  // axes of only one operand that are not in the result
     bool by_library;
-    bool sums;                             // whether anything is summed over
-    std::vector<index_t> order[2];         // of the axes that are left
-    std::vector<index_t> new_axes[2];      // then these of extent 1; of a fold alone
-    std::vector<index_t> shape[2], split;  // for the library: as matrices; and what its result's axes are
-    std::vector<index_t> over;             // of a fold: the axes, from the end, that are summed over
-    std::vector<index_t> arranged;         // the result's axes in their order; for the library alone
+    bool sums;                             // whether both have axes that are summed over
+    std::vector<index_t> order[2];         // order of the remaining axes
+    std::vector<index_t> new_axes[2];      // positions of new axes of extent 1; for a fold only
+    std::vector<index_t> shape[2], split;  // for the library: shapes as matrices, and the axes of its result
+    std::vector<index_t> over;             // for a fold: the summed axes, counted from the end
+    std::vector<index_t> arranged;         // order of the result's axes; for the library only
 };
 
-/// Labels of the result are labels of operands, each once; shared ones have equal extents.
+/// Labels of the result are labels of operands, each once; shared labels have equal extents.
 contraction_plan plan_contraction(std::span<const index_t> a, const axis_labels& of_a, std::span<const index_t> b,
                                   const axis_labels& of_b, const axis_labels& result, bool library_has_type) {
     contraction_plan plan;

@@ -1,4 +1,4 @@
-// cuBLAS as a typed table. A handle belongs to one stream of one GPU, with a workspace of Ingot's own, for a handle
+// cuBLAS as a typed table. A handle belongs to one stream of one GPU and has Ingot's own workspace, because a handle
 // that two streams share gives results that depend on timing.
 #include <ingot/core/error.hpp>
 
@@ -51,7 +51,7 @@ const cublas_api& cublas(const char* doing) {
     return *known;
 }
 
-/// A stream's handle, which one thread uses at a time.
+/// A stream's handle; one thread uses it at a time.
 struct stream_handle {
     std::mutex mutex;
     cublasHandle_t handle = nullptr;
@@ -65,7 +65,7 @@ stream_handle& handle_of(stream_state& stream) {
     return all[&stream];
 }
 
-/// Room as NVIDIA recommends for Hopper.
+/// The size that NVIDIA recommends for Hopper.
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// cuBLAS for those who call it themselves: a handle of a stream that is theirs until they let it go.
+// cuBLAS for callers that use a stream's handle directly.
 #pragma once
 
 #if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cublas_v2.h>)
@@ -22,21 +22,22 @@ struct cublas_use {
     void* workspace;
     std::size_t workspace_bytes;
 };
-/// The stream's own handle, with a workspace, which are its owner's while it holds the lock. Throws library_error in
-/// the name of what is being done.
+/// The stream's own handle, with a workspace; the caller may use them while it holds the lock. Throws library_error,
+/// which names `doing`.
 cublas_use use_cublas(const char* doing, stream_state&);
 void check(cublasStatus_t, const char* doing);
-/// How cuBLAS is told of a product's numbers: their dtype, what it is summed in, and 1 and 0 in that.
+/// A product's types as cuBLAS takes them: the dtype, the type of the sums, and 1 and 0 in that.
 struct cublas_types {
     cudaDataType_t data;
     cublasComputeType_t computed;
     const void *one, *zero;
 };
-/// Throws library_error for a dtype that it does not multiply.
+/// Throws library_error for a dtype that cuBLAS does not multiply.
 cublas_types cublas_types_of(dtype, bool tf32);
-/// A product with its bias in one call of cublasLt; false where that has no kernel for it, and nothing was done.
+/// A product with its bias in one call of cublasLt; returns false, with nothing done, where cublasLt has no kernel for
+/// it.
 bool call_cublas_lt(const product_call&, dtype, stream_state&);
-/// libcublas itself, for what the products of matrices do not call. Throws library_error where it is not there.
+/// libcublas itself, for functions other than products of matrices. Throws library_error where it is missing.
 dynamic_library open_cublas(const char* doing);
 
 }  // namespace ingot::runtime

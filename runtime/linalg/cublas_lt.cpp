@@ -1,5 +1,5 @@
-// cublasLt, which adds a vector in a product's own call. It is asked with cuBLAS's handle and workspace of the stream,
-// and says itself whether it has a kernel for how the matrices lie.
+// cublasLt, which adds a vector in a product's own call. It uses cuBLAS's handle and workspace of the stream, and
+// reports whether it has a kernel for the layout of the matrices.
 #include "runtime/linalg/cublas.hpp"
 #include "runtime/linalg/matrix_product.hpp"
 
@@ -53,11 +53,11 @@ const cublas_lt_api* open_cublas_lt() {
         library.keep_loaded();
         return made.release();
     } catch (const library_error&) {
-        return nullptr;  // products have kernels behind them that add
+        return nullptr;  // the bias is then added by a kernel behind the product
     }
 }
 
-/// Opened once, for ever; null where it is not there.
+/// Opened once, for ever; null where it is missing.
 const cublas_lt_api* cublas_lt() {
     static const cublas_lt_api* const known = open_cublas_lt();
     return known;
@@ -87,7 +87,7 @@ void set(cublasStatus_t (*of)(Handle, Attribute, const void*, std::size_t), Hand
     check(of(handle, attribute, &value, sizeof value), doing);
 }
 
-/// The matrices of a product of which each is `stride` elements behind the one before.
+/// The layout of a batch of matrices, each `stride` elements behind the previous one.
 unique_handle<layout_traits> layout_of(const cublas_lt_api& api, cudaDataType_t type, index_t rows, index_t columns,
                                        index_t leading, index_t batch, index_t stride) {
     unique_handle<layout_traits> layout;
@@ -99,7 +99,7 @@ unique_handle<layout_traits> layout_of(const cublas_lt_api& api, cudaDataType_t 
     return layout;
 }
 
-/// In bytes, up to what cublasLt knows a use for.
+/// Alignment in bytes, up to the largest that cublasLt uses.
 std::uint32_t alignment_of(const void* p) {
     const auto address = reinterpret_cast<std::uintptr_t>(p);
     return 1u << std::min(std::countr_zero(address), 8);
@@ -114,7 +114,7 @@ bool call_cublas_lt(const product_call& c, dtype type, stream_state& stream) {
     const cublas_lt_api& api = *cublas_lt();
     const cublas_types t = cublas_types_of(type, c.tf32);
     const cublas_use use = use_cublas(doing, stream);
-    const auto handle = reinterpret_cast<cublasLtHandle_t>(use.handle);  // as it may be taken
+    const auto handle = reinterpret_cast<cublasLtHandle_t>(use.handle);  // a cuBLAS handle is one of cublasLt too
 
     unique_handle<product_traits> product;
     check(api.create_product(product.out(), t.computed, CUDA_R_32F), doing);
@@ -144,7 +144,7 @@ bool call_cublas_lt(const product_call& c, dtype type, stream_state& stream) {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(c.result));
     cublasLtMatmulHeuristicResult_t chosen{};
     int count = 0;
-    // It remembers what it chose for a product like this.
+    // cublasLt caches its choice for similar products.
     if (api.choose(handle, product.get(), first.get(), second.get(), result.get(), result.get(), preference.get(), 1,
                    &chosen, &count) != CUBLAS_STATUS_SUCCESS ||
         count == 0)

@@ -1,6 +1,6 @@
-// cuSOLVER as a typed table, and the solvers by it. A handle belongs to one stream. Matrices are copied by a kernel
-// into the order of columns, results by another into C order; a call waits in the end for what the library says of each
-// matrix, and throws it. Many small matrices are one call of a batched function, others one call each.
+// cuSOLVER as a typed table, and the solvers on it. A handle belongs to one stream. One kernel copies matrices into
+// column order, another copies results into C order. At its end a call waits for the library's status of each matrix,
+// and throws errors. Many small matrices are one call of a batched function, others one call each.
 #include "runtime/linalg/solvers.hpp"
 
 #include <ingot/core/error.hpp>
@@ -59,11 +59,11 @@ struct cusolver_api {
     decltype(&::cusolverDnXgesvd) gesvd;
     geev_size_function* geev_size = nullptr;  // since cuSOLVER 11.7.1, of CUDA 12.6
     geev_function* geev = nullptr;
-    syev_batched_size_function* syev_batched_size = nullptr;  // since CUDA 12.6, too
+    syev_batched_size_function* syev_batched_size = nullptr;  // also since CUDA 12.6
     syev_batched_function* syev_batched = nullptr;
     decltype(&::cusolverDnCreateSyevjInfo) create_syevj_info;
     decltype(&::cusolverDnCreateGesvdjInfo) create_gesvdj_info;
-    // These have no 64-bit form.
+    // These functions have no 64-bit form.
     decltype(&::cusolverDnSorgqr_bufferSize) sorgqr_size;
     decltype(&::cusolverDnDorgqr_bufferSize) dorgqr_size;
     decltype(&::cusolverDnCungqr_bufferSize) cungqr_size;
@@ -74,7 +74,7 @@ struct cusolver_api {
     decltype(&::cusolverDnZungqr) zungqr;
 };
 
-/// Throws library_error where it is not there.
+/// Throws library_error where it is missing.
 dynamic_library open_cusolver(const char* operation) {
     const auto path = find_cuda_library("cusolver", {12, 11});
     if (!path)
@@ -129,8 +129,8 @@ const cusolver_api& cusolver(const char* operation) {
     return *known;
 }
 
-/// Memory of the host that the library works in. It is kept from call to call: the pages of a new one are made while
-/// the library works, and a megabyte of them takes a quarter of a millisecond.
+/// Host memory in which the library works. It is kept from call to call: the pages of a new area are made while the
+/// library works, and a megabyte of them takes a quarter of a millisecond.
 class host_area {
 public:
     host_area() = default;
@@ -143,12 +143,12 @@ private:
     std::size_t size_ = 0;
 };
 
-/// A stream's handle, which one thread uses at a time.
+/// A stream's handle; one thread uses it at a time.
 struct stream_handle {
     std::mutex mutex;
     cusolverDnHandle_t handle = nullptr;
     cusolverDnParams_t params = nullptr;
-    syevjInfo_t of_eigenvalues = nullptr;  // Jacobi's method: until it is as exact as the dtype, values in order
+    syevjInfo_t of_eigenvalues = nullptr;  // Jacobi's method: to the dtype's precision, values sorted
     gesvdjInfo_t of_singular_values = nullptr;
     std::vector<host_area> spare;
 };
@@ -172,7 +172,7 @@ cudaDataType data_type(dtype t) {
     }
 }
 
-/// Expressions in the midst of a call are ordered with it, and computed as ever.
+/// Expressions within a call are ordered on its stream, and computed with standard math.
 struct on_stream_of_call : current_guard {
     explicit on_stream_of_call(stream_state& s) noexcept {
         current_of_thread.device = s.device;
@@ -240,7 +240,7 @@ public:
             case solver::triangular:
                 return triangular();
             case solver::lstsq:
-                break;  // made of the others
+                break;  // built from other solvers
         }
     }
 
@@ -253,7 +253,7 @@ private:
     }
 
     enum class part : std::uint8_t { whole, lower, upper, diagonal };
-    /// Matrices of a batch, one behind the other, each by columns.
+    /// The matrices of a batch, one behind the other, each in column order.
     struct matrices {
         buffer_ref memory;
         index_t rows = 0, columns = 0;
@@ -273,7 +273,7 @@ private:
         const std::size_t each = detail::size_of(type);
         return {room(static_cast<std::size_t>(count() * rows * columns) * each), rows, columns, each};
     }
-    /// The batch's axes, then two of which the first is the quicker one.
+    /// The layout of the batch's axes, then rows and columns, of which rows vary fastest.
     layout by_columns(const matrices& m) const { return strided(m, m.rows, m.columns, 1, m.rows); }
     layout strided(const matrices& m, index_t rows, index_t columns, index_t down, index_t across) const {
         layout made(static_cast<int>(batch_.size()) + 2);
@@ -286,7 +286,7 @@ private:
         return made;
     }
 
-    /// An operand's matrices; `transposed`: these.
+    /// Copies an operand's matrices into column order, or transposes them.
     matrices load(std::size_t operand, bool transposed = false, bool vector = false) {
         const layout& given = operands_[operand].where;
         const index_t rows = given.shape()[given.rank() - (vector ? 1 : 2)],
@@ -309,7 +309,7 @@ private:
         copy_view(type_, *operands_[operand].memory, from, made.memory, to);
         return made;
     }
-    /// Its first rows in C order, or with `transposed` each matrix' rows and columns in each other's place.
+    /// Stores the first rows in C order; with `transposed`, the transposed matrices.
     void store(std::size_t result, const matrices& m, index_t rows, bool transposed = false, bool vector = false) {
         if (m.columns == 1 && rows == m.rows && !transposed) return store_column(result, m, vector);
         layout from = transposed ? strided(m, m.columns, m.rows, m.rows, 1) : strided(m, rows, m.columns, 1, m.rows);
@@ -321,7 +321,7 @@ private:
         }
         copy_view(results_[result].type, *m.memory, from, results_[result].memory, results_[result].where);
     }
-    /// One column is in C order already: its memory becomes the result's.
+    /// A single column is in C order already: its memory becomes the result's.
     void store_column(std::size_t result, const matrices& m, bool vector) {
         std::vector<index_t> shape = batch_;
         shape.push_back(m.rows);
@@ -329,7 +329,7 @@ private:
         results_[result].where = detail::contiguous_layout(shape);
         results_[result].memory = m.memory;
     }
-    /// A result with these axes behind the batch's that the library writes itself.
+    /// Memory for a result that the library writes itself, with these axes behind the batch's.
     std::byte* make_result(std::size_t result, std::vector<index_t> own) {
         std::vector<index_t> shape = batch_;
         shape.insert(shape.end(), own.begin(), own.end());
@@ -339,12 +339,12 @@ private:
         return static_cast<std::byte*>(to.memory->data);
     }
 
-    /// What the library says of each matrix.
+    /// Memory for the library's status of each matrix.
     int* infos() {
         infos_ = room(static_cast<std::size_t>(count()) * sizeof(int));
         return static_cast<int*>(infos_->data);
     }
-    /// Waits; f(i, info) of the first that is not 0.
+    /// Waits, then calls f(i, info) for the first status that is not 0.
     template <class F>
     void check_infos(const F& f) {
         std::vector<int> all(static_cast<std::size_t>(count()));
@@ -359,14 +359,14 @@ private:
     }
 
     static constexpr int holds_no_number = std::numeric_limits<int>::min();
-    /// What the library says, but for matrices that were found not to be finite.
+    /// The library's status, replaced for matrices that have elements that are not finite.
     buffer_ref with_what_is_not_finite() {
         if (!not_finite_) return infos_;
         const on_stream_of_call there(stream_);
         const array<bool> found = *std::exchange(not_finite_, std::nullopt);
         return array<int>(where(found, holds_no_number, as_vector<int>(infos_, count()))).as_leaf().memory();
     }
-    /// Memory of so many elements.
+    /// Memory as an array of elements.
     template <class T>
     static array<T> as_vector(const buffer_ref& memory, index_t elements) {
         detail::leaf<T> values;
@@ -381,7 +381,7 @@ private:
         host_area host;
         std::size_t device_bytes = 0;
     };
-    /// f(device bytes, host bytes) is a function of the library that asks for both.
+    /// f(device bytes, host bytes) is a function of the library that returns both sizes.
     template <class F>
     work& work_area(const F& f) {
         work& made = areas_.emplace_back();
@@ -395,7 +395,7 @@ private:
         std::vector<host_area>& spare = handle_.spare;
         const auto fits = std::ranges::find_if(spare, [&](const host_area& a) { return a.size() >= bytes; });
         if (fits == spare.end()) {
-            if (!spare.empty()) spare.pop_back();  // too small: a larger one stands in for it
+            if (!spare.empty()) spare.pop_back();  // too small: a larger one replaces it
             return host_area(bytes);
         }
         host_area found = std::move(*fits);
@@ -403,13 +403,13 @@ private:
         return found;
     }
 
-    /// Whether one call for all is worth it: where calls of one matrix each would do little but start. As many as
-    /// eighths of a side fill a GPU better than one matrix does.
+    /// Whether one call for all matrices pays: the matrices are so small that most of a call of one would be its start.
+    /// From side / 8 matrices on, a batch fills a GPU better than one matrix does.
     bool is_batch_of_small(index_t side) const {
         constexpr index_t longest_side = 256;
         return count() > 1 && side <= longest_side && 8 * count() >= side && count() <= std::numeric_limits<int>::max();
     }
-    /// f(functions of the matrices' type, a zero of that type as NVIDIA has it)
+    /// f(functions of the matrices' type, a zero of NVIDIA's type)
     template <class F>
     void in_type(const F& f) {
         const auto with = [&]<class T, class R>(T zero, R) {
@@ -426,7 +426,7 @@ private:
                 return with(cuDoubleComplex{}, double{});
         }
     }
-    /// Where each of the matrices begins, in the GPU's memory, until the call ends.
+    /// The addresses of the matrices, in the GPU's memory, until the call ends.
     template <class T>
     T** pointers(const matrices& m) {
         const on_stream_of_call there(stream_);
@@ -438,12 +438,12 @@ private:
         const array<std::uint64_t> all = first + astype<std::uint64_t>(number) * bytes;
         return static_cast<T**>(kept_.emplace_back(all.as_leaf().memory())->data);
     }
-    /// A work area of so many.
+    /// A work area of that many elements.
     template <class T>
     T* elements_of(int elements) {
         return static_cast<T*>(kept_.emplace_back(room(static_cast<std::size_t>(elements) * sizeof(T)))->data);
     }
-    /// f(first, how many) for parts of the batch, for the libraries count bytes of all in 32 bits.
+    /// f(first, count) for parts of the batch, because the libraries count bytes of all matrices in 32 bits.
     template <class F>
     void for_each_part(index_t elements_each, const F& f) const {
         const index_t most = std::max<index_t>((index_t{1} << 26) / elements_each, 1);
@@ -455,7 +455,7 @@ private:
             throw library_error("[" + std::string(operation_) + "] cuBLAS: argument " + std::to_string(-wrong));
     }
 
-    /// Matrices as an array with their columns along its last axis; and such an array's.
+    /// Matrices as an array with their columns along its last axis, and back.
     template <class T>
     array<T> as_array(const matrices& m) const {
         detail::leaf<T> values;
@@ -476,7 +476,7 @@ private:
         if (type_ == dtype::c16) return of_array<std::complex<double>>(conj(as_array<std::complex<double>>(m)));
         return m;
     }
-    /// The first columns of each in C order, or transposed.
+    /// Stores each matrix's first columns in C order, or transposed.
     void store_columns(std::size_t result, const matrices& m, index_t columns, bool transposed) {
         const layout from =
             transposed ? strided(m, columns, m.rows, m.rows, 1) : strided(m, m.rows, columns, 1, m.rows);
@@ -510,19 +510,19 @@ private:
         store(0, a, rows_);
     }
 
-    /// As many as rows for each matrix, or columns where these are fewer; of 32 bits where the matrices are factorised
-    /// as a batch.
+    /// Pivots: for each matrix, the lesser of rows and columns. They have 32 bits where the matrices are factorised as
+    /// a batch.
     struct pivots {
         buffer_ref memory;
         bool batched = false;
-        void* factors = nullptr;  // where each matrix of a batch begins
+        void* factors = nullptr;  // addresses of a batch's matrices
 
         template <class Pivot>
         Pivot* data() const {
             return static_cast<Pivot*>(memory->data);
         }
     };
-    /// The factors lie in a.
+    /// Overwrites a with the factors.
     pivots factorise(const matrices& a) {
         if (a.rows == a.columns && is_batch_of_small(a.rows)) return factorise_batch(a);
         const cudaDataType t = data_type(type_);
@@ -553,7 +553,7 @@ private:
         });
         return found;
     }
-    /// b becomes the solutions.
+    /// Overwrites b with the solutions.
     void solve_batch(const matrices& a, const pivots& of, const matrices& b) {
         in_type([&](const auto& functions, auto zero) {
             using T = decltype(zero);
@@ -663,7 +663,7 @@ private:
         write_result(0, found);
         if (logarithm) write_result(1, logs);
     }
-    /// A number for each matrix.
+    /// Stores one number for each matrix.
     template <class T>
     void write_result(std::size_t result, const std::vector<T>& values) {
         make_result(result, {});
@@ -676,7 +676,7 @@ private:
         const matrices a = load(0), b = inverse ? identities() : load(1, false, right.vector);
         note_not_finite(a);
         const pivots of = factorise(a);
-        // One wait for a batch: what is made of a singular matrix of it is thrown away.
+        // A batch waits only once; the solutions for singular matrices are discarded.
         if (of.batched) solve_batch(a, of, b);
         std::vector<index_t> singular;
         check_infos([&](index_t i, int pivot) {
@@ -700,7 +700,7 @@ private:
                              of + i * rows_, t, b.at(i), b.leading(), info + i));
         check_infos([](index_t, int) {});
     }
-    /// The host's: n zeros, but for a number at one place, or everywhere.
+    /// A row on the host: n zeros, except for a number at one index, or at all.
     std::vector<std::byte> zeros_but(double number, index_t n, index_t place, bool everywhere = false) const {
         const std::size_t each = detail::size_of(type_);
         std::vector<std::byte> row(static_cast<std::size_t>(n) * each);
@@ -713,7 +713,7 @@ private:
         }
         return row;
     }
-    /// A row with a one in its midst, of which each row of a matrix is a part, one further on.
+    /// Identity matrices, from a row with a one in its middle: each row of a matrix is a part of it, shifted by one.
     matrices identities() {
         const std::vector<std::byte> row = zeros_but(1, 2 * rows_ - 1, rows_ - 1);
         buffer_ref from_host = room(row.size());
@@ -742,7 +742,7 @@ private:
             check(api_.geqrf(handle_.handle, handle_.params, rows_, columns_, t, a.at(i), a.leading(), t, tau.at(i), t,
                              w.device->data, w.device_bytes, w.host.data(), w.host.size(), info + i));
         check_infos([](index_t, int) {});
-        // Below R stand the reflections that Q is made of; of a complete Q the other columns may hold anything.
+        // The reflections that form Q stand below R; further columns of a complete Q may hold anything.
         const matrices q = make(type_, rows_, wide);
         layout from = strided(a, rows_, std::min(columns_, wide), 1, rows_), to = from;
         for (std::size_t j = 0; j < batch_.size(); ++j)
@@ -755,7 +755,7 @@ private:
         store(0, q, rows_);
         store(1, a, wide);
     }
-    /// False where a matrix holds what is no finite number, which is left as it was.
+    /// Returns false, with the matrices unchanged, where one has an element that is not finite.
     bool qr_of_batch(const matrices& a, const matrices& tau, index_t wide) {
         switch (type_) {
             case dtype::f4:
@@ -768,8 +768,8 @@ private:
                 return qr_of_batch_in<std::complex<double>>(a, tau, wide);
         }
     }
-    /// The libraries have no batches of reflections to multiply: Q is 1 - V T V^H, V the reflections' vectors, where T
-    /// is upper triangular, and its inverse is what stands above the diagonal of V^H V, with 1 / tau on it.
+    /// The libraries have no batched product of reflections. Q is 1 - V T V^H, where V has the reflections' vectors and
+    /// T is upper triangular; the inverse of T is the part of V^H V above the diagonal, with 1 / tau on the diagonal.
     template <class N>
     bool qr_of_batch_in(const matrices& a, const matrices& tau, index_t wide) {
         const std::vector<bool> unusable = not_finite(a, part::whole).to_host();
@@ -788,7 +788,7 @@ private:
         const array<index_t> row = arange(rows_), column = reshape(arange(k), {-1, 1}), along = arange(k);
         const array<N> given = as_array<N>(a), factor = as_array<N>(tau)(all, 0);
         const auto used = expand_dims(factor != N(0), -1);
-        // By columns, as everything here is.
+        // In column order, as all matrices here.
         const array<N> v = where(used, where(row > column, given(all, slice(0, k)), astype<N>(row == column)), N(0));
         const array<N> adjoint = conj(mT(v)), products = matmul(v, adjoint);
         matrices inverse = of_array<N>(where(
@@ -827,15 +827,15 @@ private:
         check_infos([](index_t, int) {});
     }
 
-    /// The library wants no fewer rows than columns. Where there are, the transposed matrix is V' S U', and what is
-    /// read by rows instead of by columns is transposed again.
+    /// The library requires at least as many rows as columns. A wider matrix is transposed: its decomposition is V' S
+    /// U', and results that are read by rows are transposed again.
     void svd(char job) {
         take_matrices(false);
         const bool wide = rows_ < columns_, vectors = job != 'N';
         const index_t m = std::max(rows_, columns_), n = std::min(rows_, columns_);
         const matrices a = load(0, wide);
         check_finite(a);
-        constexpr index_t most_of_jacobi = 32;  // rows that the library takes
+        constexpr index_t most_of_jacobi = 32;  // largest side that the library's Jacobi method takes
         if (n > 0 && m <= most_of_jacobi && is_batch_of_small(m)) return svd_of_batch(a, wide, job);
         const matrices u = make(type_, m,
                                 job == 'A' ? m
@@ -861,7 +861,7 @@ private:
         store(wide ? 0 : 2, vt, vt.rows, wide);
     }
 
-    /// By Jacobi's method, whose V is not transposed, and whose U is always square.
+    /// Uses Jacobi's method, whose V is not transposed and whose U is always square.
     void svd_of_batch(const matrices& a, bool wide, char job) {
         const index_t m = a.rows, n = a.columns;
         const bool vectors = job != 'N';
@@ -897,7 +897,8 @@ private:
         const matrices a = load(0);
         const bool batch =
             rows_ > 0 && is_batch_of_small(rows_) && (rows_ < least_of_syev || api_.syev_batched != nullptr);
-        // Jacobi's method ends after so many sweeps whatever it is given; the others may go on for ever.
+        // Jacobi's method ends after a fixed number of sweeps; the other methods may not end if an element is not
+        // finite.
         const part triangle = option_ != 0 ? part::upper : part::lower;
         if (batch && rows_ < least_of_syev)
             note_not_finite(a, triangle);
@@ -927,8 +928,8 @@ private:
         if (vectors) store(1, a, rows_);
     }
 
-    static constexpr index_t least_of_syev = 32;  // rows from which on it is the quicker one
-    /// Very small matrices by Jacobi's method.
+    static constexpr index_t least_of_syev = 32;  // from this many rows on, syev is faster
+    /// Very small matrices use Jacobi's method.
     void eigh_of_batch(const matrices& a, std::byte* w, cusolverEigMode_t mode, cublasFillMode_t uplo) {
         int* const info = infos();
         if (rows_ >= least_of_syev) {
@@ -988,7 +989,7 @@ private:
         if (type_ == wide) return store(1, v, rows_);
         part_ == dtype::f4 ? unpack<float>(v) : unpack<double>(v);
     }
-    /// On the host: it is a small part of the work.
+    /// Runs on the host: it is a small part of the work.
     template <class R>
     void unpack(const matrices& v) {
         using C = std::complex<R>;
@@ -1007,13 +1008,14 @@ private:
     }
 
     [[noreturn]] void fail_not_finite(index_t i) const { fail_at(i, "has elements that are infinite or NaN"); }
-    /// Of all matrices, or a triangle of each, which lie by columns. Waits, as an iteration needs that may not end.
+    /// Throws if an element of a matrix, or of its triangle, is not finite. It waits, because the iteration might not
+    /// end.
     void check_finite(const matrices& m, part p = part::whole) {
         const std::vector<bool> found = not_finite(m, p).to_host();
         const auto first = std::find(found.begin(), found.end(), true);
         if (first != found.end()) fail_not_finite(first - found.begin());
     }
-    /// The same where the library ends anyhow: check_infos says it, which waits for once.
+    /// Notes such matrices where the library ends in any case: check_infos reports them, with a single wait.
     void note_not_finite(const matrices& m, part p = part::whole) { not_finite_ = not_finite(m, p); }
 
     array<bool> not_finite(const matrices& m, part p) {
@@ -1032,7 +1034,7 @@ private:
     array<bool> not_finite_in(const matrices& m, part p) {
         return holding<T>(m, p, [](const auto& x) { return !isfinite(x); });
     }
-    /// Which matrices have an element of that part for which bad(element) holds.
+    /// For each matrix, whether that part has an element for which bad_one holds.
     template <class T, class F>
     array<bool> holding(const matrices& m, part p, const F& bad_one) {
         const on_stream_of_call there(stream_);
@@ -1055,7 +1057,7 @@ private:
     buffer_ref infos_;
     std::optional<array<bool>> not_finite_;
     std::deque<buffer_ref> kept_;
-    std::deque<work> areas_;  // until the call has waited: the library may use the host's part meanwhile
+    std::deque<work> areas_;  // kept until the call has waited: the library may use the host memory meanwhile
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
-// Functions of cuSOLVER that headers of CUDA before 12.6 do not declare, though the library that is there when a
-// program runs may have them.
+// Functions of cuSOLVER that CUDA's headers before 12.6 do not declare. The library at run time may have them.
 #pragma once
 
 #include <cusolverDn.h>

@@ -1,5 +1,5 @@
-// What the text of an einsum says, and in which order its operands are contracted. A letter's label is its code; the
-// axes of ellipses have labels from 1000 on, counted from the last one.
+// Parses the text of an einsum, and chooses the order in which its operands are contracted. A letter's label is its
+// code; the axes of ellipses have labels from 1000 on, counted from the last one.
 #include <ingot/linalg/einsum.hpp>
 
 #include <algorithm>
@@ -15,15 +15,15 @@ namespace ingot::detail {
 
 namespace {
 
-/// What a text says of operands of these shapes.
+/// The meaning of an einsum's text for operands of these shapes.
 struct einsum_indices {
     struct diagonal {
-        int first, second;  // axes that have one label; it becomes the last axis
+        int first, second;  // axes with the same label; their diagonal becomes the last axis
     };
     struct operand {
-        std::vector<diagonal> diagonals;  // taken one after the other
-        std::vector<index_t> dropped;     // then these axes, of extent 1 where another operand's is longer
-        axis_labels labels;               // of what is left
+        std::vector<diagonal> diagonals;  // taken in this order
+        std::vector<index_t> dropped;     // axes removed next; their extent is 1 where another operand's is longer
+        axis_labels labels;               // of the remaining axes
     };
     std::vector<operand> operands;
     axis_labels result;
@@ -80,7 +80,7 @@ private:
         return made;
     }
 
-    /// Letters as labels; an ellipsis as so many of its own. `room`: axes that letters have to leave to it.
+    /// Letters as labels; an ellipsis as `ellipsis_axes` labels of its own.
     axis_labels labels_of(const std::string& term, index_t ellipsis_axes) const {
         axis_labels labels;
         bool ellipsis = false;
@@ -166,7 +166,7 @@ private:
                         extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(at));
                     }
                     labels.push_back(label), extents.push_back(extent);
-                    i = static_cast<std::size_t>(-1);  // from the start: the places are others
+                    i = static_cast<std::size_t>(-1);  // start again: positions have changed
                     break;
                 }
         for (std::size_t i = 0; i < labels.size(); ++i)
@@ -185,12 +185,13 @@ private:
     einsum_indices made_;
 };
 
-/// Throws shape_error where the text is wrong or the operands do not have such axes.
+/// Throws shape_error where the text is wrong or does not fit the operands' axes.
 einsum_indices parse_einsum(std::string_view text, std::span<const shape_like> shapes) {
     return parser(text, shapes).parse();
 }
 
-/// The pair that takes the fewest multiplications, of these the one with the smallest result. There are two at least.
+/// The pair with the fewest multiplications, and among equals the one with the smallest result. There must be at least
+/// two operands.
 contraction_step cheapest_contraction(std::span<const axis_labels> labels, std::span<const shape_like> shapes,
                                       const axis_labels& result) {
     std::map<int, double> extents;
@@ -223,7 +224,7 @@ contraction_step cheapest_contraction(std::span<const axis_labels> labels, std::
     return best;
 }
 
-/// Labels that are not in the result, as axes; and the order of the others.
+/// The axes whose labels are not in the result, and the order of the other axes.
 void arrange_result(const axis_labels& labels, const axis_labels& result, std::vector<index_t>& summed,
                     std::vector<index_t>& order) {
     axis_labels left;
@@ -257,7 +258,7 @@ lazy<T> einsum_of(std::string_view text, std::vector<lazy<T>> operands) {
         operands.push_back(contract("einsum", operands[step.first], labels[step.first], operands[step.second],
                                     labels[step.second], step.result));
         labels.push_back(step.result);
-        // The later one first: the other keeps its place.
+        // Erase the later one first, so that the other keeps its position.
         operands.erase(operands.begin() + second), operands.erase(operands.begin() + first);
         labels.erase(labels.begin() + second), labels.erase(labels.begin() + first);
     }

@@ -53,7 +53,7 @@ const lapack_api* the_lapack() {
     return api;
 }
 
-/// Who wants one thread, and how many there were before.
+/// The number of users that want one thread, and the number of threads before.
 struct single_threads {
     std::mutex mutex;
     int users = 0, before = 0;

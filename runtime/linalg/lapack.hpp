@@ -1,4 +1,4 @@
-// LAPACK as a typed table, its functions as Fortran has them: everything by address, the lengths of texts last.
+// LAPACK as a typed table, with Fortran's conventions: all arguments by address, lengths of strings last.
 #pragma once
 
 #include <complex>
@@ -19,8 +19,8 @@ struct part_type<std::complex<R>> {
 
 using fortran_length = std::size_t;
 
-/// The functions of one element type. Names are those of real numbers; geev and gesdd, syevd and gelsd of complex ones
-/// want a work area of parts beside.
+/// The functions of one element type, with the names of the real ones. For complex types, geev, gesdd, syevd and gelsd
+/// need another work area, of parts.
 template <class T>
 struct lapack_functions {
     using R = typename part_type<T>::type;
@@ -81,19 +81,19 @@ void fill(lapack_functions<T>& f, char prefix, const Get& get) {
     named(f.gelsd, "gelsd");
 }
 
-/// Opened once, for ever. Throws library_error in the name of what was called.
+/// Opened once, for ever. Throws library_error, which names the operation.
 template <class T>
 const lapack_functions<T>& lapack(const char* operation);
 
-/// How many threads of its own the library has; null where it does not say.
+/// Functions that get and set the library's number of threads; null where the library has none.
 struct library_threads {
     int (*get)();
     void (*set)(int);
 };
 const library_threads* threads_of_lapack();
 
-/// While one stands for which it is `wanted` the library has one thread: to share a small matrix costs more than it
-/// saves, and several threads of Ingot's have matrices of their own.
+/// While such an object with `wanted` exists, the library uses one thread: sharing a small matrix among threads costs
+/// more than it saves, and several of Ingot's threads have their own matrices.
 class one_library_thread {
 public:
     explicit one_library_thread(bool wanted);

@@ -1,4 +1,4 @@
-// Systems by factors, tensor equations and matrix exponentials, made of triangular solvers and products.
+// Systems solved by factors, tensor equations and matrix exponentials, built from triangular solvers and products.
 #include <ingot/linalg/matrix_functions.hpp>
 
 #include <limits>
@@ -12,7 +12,7 @@ namespace ingot::detail {
 
 namespace {
 
-/// Where the rows of a matrix came from that were exchanged so, one after the other: (..., rows) of pivots (..., k).
+/// The original index of each row of a matrix after the exchanges, done in order: (..., rows) from pivots (..., k).
 array<std::int64_t> rows_exchanged(const array<std::int64_t>& pivots, index_t rows) {
     const shape_like given = pivots.shape();
     std::vector<index_t> shape(given.begin(), given.end());

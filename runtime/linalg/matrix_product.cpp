@@ -1,5 +1,5 @@
-// A C-order matrix is to BLAS the transposed one, so the product of two is asked for as that of the second and the
-// first, and nothing is copied. The innermost axis of the batch is the library's own loop; the others are one here.
+// BLAS reads a C-order matrix as its transpose, so a product is requested as that of the second operand and the first,
+// and nothing is copied. The library loops over the innermost batch axis; this file loops over the others.
 #include "runtime/linalg/matrix_product.hpp"
 
 #include <algorithm>
@@ -11,16 +11,16 @@ namespace ingot::runtime {
 
 namespace {
 
-/// How a matrix lies, of whose axes one has stride 1.
+/// The layout of a matrix that has stride 1 along one axis.
 struct lie {
-    bool transposed;  // by columns, in C's way of counting
+    bool transposed;  // columns are contiguous
     index_t leading;
 };
 lie lie_of(const library_array& a, std::size_t batch) {
     const index_t rows = a.extents[batch], columns = a.extents[batch + 1];
     const index_t down = a.strides[batch], across = a.strides[batch + 1];
     const bool by_rows = columns == 1 ? down != 1 || rows == 1 : across == 1;
-    // A matrix of one column may have any stride from row to row.
+    // A matrix of one column may have any stride between rows.
     if (by_rows) return {false, std::max<index_t>({rows == 1 ? 0 : down, columns, 1})};
     return {true, std::max<index_t>({columns == 1 ? 0 : across, rows, 1})};
 }

@@ -1,4 +1,4 @@
-// What operands of products have to be.
+// Checks of the operands of products.
 #include <ingot/linalg/products.hpp>
 
 #include <numeric>

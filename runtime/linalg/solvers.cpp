@@ -1,6 +1,6 @@
-// Solvers on the host, matrix by matrix. LAPACK counts by columns and overwrites what it is given, so each matrix is
-// copied into a work area in its order, and what comes out into a result in C order. Errors are thrown at once, for on
-// the host a call has ended when it returns; they name the matrix by its place in the batch.
+// Solvers on the host, matrix by matrix. LAPACK uses column order and overwrites its operands, so each matrix is copied
+// into a work area in that order, and each result back into C order. Errors are thrown at once, because a call on the
+// host has ended when it returns; they name the matrix by its index in the batch.
 #include <ingot/linalg/solvers.hpp>
 
 #include <algorithm>
@@ -101,7 +101,7 @@ std::vector<T> room(index_t n) {
     return std::vector<T>(static_cast<std::size_t>(n));
 }
 
-/// A matrix by columns, one behind the other.
+/// A matrix in column order.
 template <class T>
 struct by_columns {
     by_columns(index_t m, index_t n) : rows(m), columns(n), values(room<T>(m * n)) {}
@@ -117,7 +117,7 @@ struct by_columns {
     std::vector<T> values;
 };
 
-/// Which element the i-th of a batch begins at; axes of extent 1 are repeated.
+/// The first element of the i-th matrix of a batch; axes of extent 1 are repeated.
 index_t start_of(index_t i, std::span<const index_t> batch, const layout& where, int own_axes) {
     index_t at = where.offset;
     for (std::size_t j = batch.size(); j-- > 0; i /= batch[j]) {
@@ -127,7 +127,7 @@ index_t start_of(index_t i, std::span<const index_t> batch, const layout& where,
     return at;
 }
 
-/// The call of one solver in T.
+/// The call of one solver with element type T.
 template <class T>
 class call : solver_problem {
 public:
@@ -183,7 +183,7 @@ public:
     }
 
 private:
-    /// Matrix i of an operand; of a vector its column.
+    /// Copies matrix i of an operand; a vector becomes a column.
     void load(std::size_t operand, index_t i, by_columns<T>& to, int own_axes = 2) const {
         const layout& where = operands_[operand].where;
         if (to.values.empty()) return;
@@ -222,7 +222,7 @@ private:
         order_write(*to.memory, stream_);
         return static_cast<U*>(to.memory->data);
     }
-    /// The first rows and columns of a matrix, in C order, as number i of a result.
+    /// Stores the first rows and columns of a matrix, in C order, as number i of a result.
     template <class U, class V>
     static void store(U* result, index_t i, by_columns<V>& from, index_t rows, index_t columns) {
         U* to = result + i * rows * columns;
@@ -230,7 +230,7 @@ private:
             for (index_t k = 0; k < columns; ++k) *to++ = from(j, k);
     }
 
-    /// f(work, lwork, info) asked for the size that it wants, which is that of the work area made.
+    /// Makes a work area of the size that f(work, lwork, info) returns for a query.
     template <class F>
     std::vector<T> work_area(const F& f) const {
         T wanted{};
@@ -245,7 +245,8 @@ private:
         constexpr double most_elements = 128 * 128;
         return static_cast<double>(rows_) * static_cast<double>(std::max(columns_, sides)) <= most_elements;
     }
-    /// f(first, last) of the batch. Small matrices are shared out to the workers, and the library then has one thread.
+    /// f(first, last) for parts of the batch. Small matrices are distributed over the workers, and the library then
+    /// uses one thread.
     template <class F>
     void for_parts(const F& f, index_t sides = 0) const {
         constexpr double worth_a_part = 30'000;  // elements times the longer side
@@ -256,7 +257,7 @@ private:
         const double work = static_cast<double>((rows_ * columns_ + 1) * (std::max(rows_, columns_) + 1));
         const auto each = static_cast<index_t>(worth_a_part / work) + 1, parts = (n + each - 1) / each;
         if (parts < 2) return f(0, n);
-        // The error names the first of the matrices that fail.
+        // The error names the first matrix that fails.
         std::mutex mutex;
         std::size_t where = 0;
         std::exception_ptr failure;
@@ -405,7 +406,7 @@ private:
             const int lwork = static_cast<int>(work.size());
             for (index_t i = first; i < last; ++i) {
                 load(0, i, a);
-                // The other triangle is not read and may hold anything.
+                // LAPACK does not read the other triangle, which may hold anything; it is cleared for check_finite.
                 for (index_t k = 0; k < rows_; ++k)
                     for (index_t j = 0; j < rows_; ++j)
                         if (option_ != 0 ? j > k : j < k) a(j, k) = T(0);
@@ -463,7 +464,7 @@ private:
         });
     }
 
-    /// a and b hold what is left; 0, or which pivot is.
+    /// Overwrites a and b; returns 0, or the number of the zero pivot.
     int eliminate(by_columns<T>& a, by_columns<T>& b, std::vector<int>& pivots) const {
         const int n = static_cast<int>(a.rows), right = static_cast<int>(b.columns), lda = a.leading(),
                   ldb = b.leading();
@@ -577,7 +578,7 @@ private:
         const index_t wide = vector ? 1 : right[1], lesser = std::min(rows_, columns_),
                       longer = std::max(rows_, columns_);
         T* const x_result = make_alone<T>(0, vector ? std::vector{columns_} : std::vector{columns_, wide});
-        // LAPACK tells nothing of the matrix where there are no right sides: it is given one.
+        // LAPACK returns nothing about the matrix if there are no right sides, so it gets one.
         const index_t sides = std::max<index_t>(wide, 1);
         const one_library_thread alone(is_small(sides));
         by_columns<T> a(rows_, columns_), b(longer, sides);
@@ -641,7 +642,7 @@ void run_solver(const char* operation, solver which, int option, double number, 
         if (o.memory) device = o.memory->device;
     runtime::stream_state& stream = *runtime::context_on(device).stream;
     if (!device.is_host()) {
-        // Of nothing results are known: they are made on the host.
+        // The results for no elements are known; they are made on the host.
         if (operands[0].where.size() == 0) {
             const with_device there(ingot::device::host());
             std::vector<matrix_operand> nothing;

@@ -1,4 +1,4 @@
-// What the solvers of the host and of a GPU share: which matrices there are, and what is said of one.
+// The common part of the solvers on the host and on a GPU: the batch of matrices, and error messages.
 #pragma once
 
 #include <cmath>
@@ -13,14 +13,14 @@
 
 namespace ingot::runtime {
 
-/// Matrices are the last two axes of the first operand; what stands before is the batch.
+/// The matrices are the last two axes of the first operand; the axes before them are the batch.
 class solver_problem {
 protected:
     solver_problem(const char* operation, std::span<const detail::matrix_operand> operands)
         : operation_(operation), operands_(operands) {}
 
     [[noreturn]] void fail(const std::string& why) const;
-    /// Of number i of the batch.
+    /// Throws an error about matrix i of the batch.
     [[noreturn]] void fail_at(index_t i, const std::string& why) const;
     [[noreturn]] void fail_singular(index_t i, int pivot) const;
     [[noreturn]] void fail_zero_on_diagonal(index_t i) const;
@@ -33,7 +33,7 @@ protected:
         bool vector;
         index_t columns;
     };
-    /// Of the second operand: a vector, or matrices whose batch is broadcast with the first's.
+    /// Describes the second operand: a vector, or matrices whose batch is broadcast with the first operand's.
     right_sides take_right_sides();
     index_t count() const;
 
@@ -43,8 +43,8 @@ protected:
     index_t rows_ = 0, columns_ = 0;
 };
 
-/// Of a factorised matrix, from what stands on its diagonal and the rows that were exchanged: its determinant, or where
-/// `log_of_size` is wanted the sign, and that.
+/// The determinant of a factorised matrix, from its diagonal and the exchanges of rows. With `log_of_size`, the result
+/// is the sign, and the logarithm of the absolute value is stored there.
 template <class T, class Pivot, class R>
 T determinant(const T* diagonal, index_t stride, const Pivot* pivots, index_t n, R* log_of_size) {
     T sign(1);
@@ -64,15 +64,15 @@ T determinant(const T* diagonal, index_t stride, const Pivot* pivots, index_t n,
     return sign;
 }
 
-/// Of the eigenvectors of a real matrix, number k in one row: of a pair, the second the conjugate of the first,
-/// LAPACK's two columns have real and imaginary parts. packed(column) has the row's elements.
+/// Element of eigenvector k of a real matrix. LAPACK stores a pair of conjugate vectors in two columns, the real and
+/// the imaginary part. packed(column) is the row's element.
 template <class F, class I, class R>
 std::complex<R> eigenvector_element(const F& packed, I k, R imaginary) {
     if (imaginary == 0) return packed(k);
     return imaginary > 0 ? std::complex<R>(packed(k), packed(k + 1)) : std::complex<R>(packed(k - 1), -packed(k));
 }
 
-/// On a GPU, by cuSOLVER. Throws library_error where it is not there, or does not have the function.
+/// Solves on a GPU, by cuSOLVER. Throws library_error where the library is missing or lacks the function.
 void run_cusolver(const char* operation, detail::solver which, int option, dtype type,
                   std::span<const detail::matrix_operand> operands, std::span<const detail::destination> results,
                   stream_state& stream);

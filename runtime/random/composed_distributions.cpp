@@ -1,4 +1,4 @@
-// Distributions that are made of others, and the texts of those among them that reject.
+// Distributions made of others, and the kernel texts of those that use rejection.
 #include <ingot/distributions/composed_distributions.hpp>
 
 #include <string>
@@ -18,8 +18,8 @@ using two_parameters = elementwise_kernel<"int64 number, double a, double b, uin
 using three_parameters =
     elementwise_kernel<"int64 number, double a, double b, double c, uint64 seed, uint64 call", "double y">;
 
-// Best and Fisher, 1979: a wrapped Cauchy number is taken or not. Of a kappa so small that its terms cancel any angle
-// is as likely; of a large one the angle is a normal number.
+// Best and Fisher, 1979: rejection from a wrapped Cauchy distribution. For a kappa so small that its terms cancel, any
+// angle is equally likely; for a large one the angle is normally distributed.
 constexpr const char* vonmises = R"(const double pi = 3.14159265358979323846;
 if (!(b >= 0 && b <= 1e300 && a - a == 0)) {
     y = NAN;
@@ -46,7 +46,7 @@ if (!(b >= 0 && b <= 1e300 && a - a == 0)) {
 }
 )";
 
-// Devroye, 1986: the floor of a number of density x^-a is taken or not.
+// Devroye, 1986: rejection of the floor of a number with density x^-a.
 constexpr const char* zipf = R"(if (!(a > 1)) {
     y = NAN;
 } else if (a >= 1025) {
@@ -80,8 +80,8 @@ constexpr const char* logseries = R"(if (!(a >= 0 && a < 1)) {
 }
 )";
 
-// a good ones, b bad ones, c drawn. Of good and bad the fewer are counted, in what is drawn or in what is left. Of few
-// that are drawn by the sums of the probabilities, else by Stadlober's HRUA, 1990.
+// a good elements, b bad ones, c draws. The rarer kind is counted, in the draws or in the rest. For few draws by sums
+// of the probabilities, else by Stadlober's HRUA, 1990.
 constexpr const char* hypergeometric = R"(const double all = a + b;
 if (!(a >= 0 && b >= 0 && c >= 0 && c <= all && all <= 0x1p53)) {
     y = NAN;
@@ -119,11 +119,11 @@ if (!(a >= 0 && b >= 0 && c >= 0 && c <= all && all <= 0x1p53)) {
 }
 )";
 
-/// chisquare / 2 of df / 2.
+/// Gamma numbers of shape df / 2 are chisquare / 2.
 lazy<double> gamma_numbers(const draw<double>& d, const lazy<double>& k) { return d.by(gamma_kernel(), k); }
 lazy<double> poisson_numbers(const draw<double>& d, const lazy<double>& lam) { return d.by(poisson_kernel(), lam); }
 
-/// The shape with a last axis. Throws shape_error where there is none to be had.
+/// The shape with the distribution's last axis. Throws shape_error where the argument has no axis.
 std::vector<index_t> with_last_axis(const char* operation, const shape_like& given, const shape_like& shape) {
     if (given.count() == 0)
         throw shape_error("[" + std::string(operation) + "] a number: an axis of one for each outcome is wanted");
@@ -144,12 +144,12 @@ lazy<double> f_numbers(const draw<double>& d, const lazy<double>& dfnum, const l
 }
 
 lazy<double> noncentral_chisquare_numbers(const draw<double>& d, const lazy<double>& df, const lazy<double>& nonc) {
-    // A chi-square of df + 2 i degrees of freedom, i being a Poisson number of mean nonc / 2.
+    // A chi-square of df + 2 i degrees of freedom, where i is a Poisson number of mean nonc / 2.
     return 2 * gamma_numbers(d, df / 2 + poisson_numbers(d, nonc / 2));
 }
 
 lazy<double> wald_numbers(const draw<double>& d, const lazy<double>& mean, const lazy<double>& scale) {
-    // The lesser root of the equation that a chi-square of one degree gives, or the greater one, mean^2 / x.
+    // The smaller root of the equation that a chi-square of one degree gives, or the greater one, mean^2 / x.
     const lazy<double> q = 4 * scale / (mean * square(d.normal()));
     const lazy<double> part = where(isinf(q), 1, q / square(sqrt(1 + q) + 1));
     return mean * where(d.uniform() <= 1 / (1 + part), part, 1 / part);
@@ -161,7 +161,7 @@ lazy<double> vonmises_numbers(const draw<double>& d, const lazy<double>& mu, con
 }
 
 lazy<double> truncated_normal_numbers(const draw<double>& d, const lazy<double>& lower, const lazy<double>& upper) {
-    // Above 0 the mirrored interval, whose tail does not cancel.
+    // Above 0 the mirrored interval is used, whose tail does not cancel.
     const lazy<bool> mirrored = lower > 0;
     const lazy<double> from = where(mirrored, -upper, lower), to = where(mirrored, -lower, upper);
     const lazy<double> low = ndtr(from), x = clip(ndtri(low + (ndtr(to) - low) * d.inside()), from, to);

@@ -1,4 +1,4 @@
-// cuRAND as a typed table, and a generator of it: on a GPU, or the library's own on the host, which needs no driver.
+// cuRAND as a typed table, and its generators: on a GPU, or on the host, where cuRAND needs no driver.
 #include <ingot/distributions/curand_generator.hpp>
 
 #include <cmath>
@@ -40,7 +40,7 @@ void check_generator(curand_kind kind, index_t dimensions) {
 
 std::string said(const char* operation) { return "[curand_generator] " + std::string(operation) + ": "; }
 
-/// Throws dtype_error where a distribution does not take the numbers, or the generator has no such words.
+/// Throws dtype_error for parameters that a distribution does not allow, or words that the generator does not have.
 void check_draw(const char* operation, const detail::curand_draw& what, curand_kind kind, dtype type) {
     if (what.of == kind_of_draw::bits && kind == curand_kind::sobol && detail::size_of(type) == 8)
         throw dtype_error(said(operation) + "sobol has words of uint32, not of " + std::string(name(type)));
@@ -157,7 +157,7 @@ public:
     curand_state(const curand_state&) = delete;
     curand_state& operator=(const curand_state&) = delete;
     ~curand_state() {
-        // A generator's last work may still run, and it gives back memory.
+        // The generator's last work may still run, and destroying it frees memory.
         if (last_stream_ != nullptr && device_.is_cuda()) {
             last_stream_->backend->bind_thread();
             last_stream_->backend->synchronize(last_stream_->native);
@@ -208,7 +208,7 @@ private:
         check(curand().set_offset(generator_, kind_ == curand_kind::sobol ? value : 0), "seed");
     }
     static cudaStream_t native_of(const stream_state& stream) { return reinterpret_cast<cudaStream_t>(stream.native); }
-    /// The generator's state is memory of the GPU, which calls on its former stream may still write.
+    /// The generator's state is memory of the GPU that calls on its former stream may still write.
     void move_to(stream_state& stream) {
         stream.backend->bind_thread();
         if (last_stream_ == &stream) return;

@@ -1,4 +1,4 @@
-// What distributions say of parameters that they do not take, and the kernels of those that reject.
+// Errors for parameters outside a distribution's domain, and the kernels that use rejection.
 #include <ingot/distributions/draws.hpp>
 
 #include <cmath>
@@ -75,7 +75,8 @@ void throw_bad_range(const char* operation, const std::string& low, const std::s
 
 namespace {
 
-// Marsaglia and Tsang, 2000: the cube of a shifted normal number, below k = 1 of k + 1 and times a power of a uniform.
+// Marsaglia and Tsang, 2000: the cube of a shifted normal number; for k below 1, that of k + 1 times a power of a
+// uniform number.
 constexpr const char* cubed_normal = R"(double v = NAN, d = 1, further = 0;
 if (k > 0 && k <= 1e300) {
     d = (k < 1 ? k + 1 : k) - 1 / 3.0;
@@ -92,8 +93,8 @@ if (k > 0 && k <= 1e300) {
 }
 )";
 
-// Up to 10 by the sums of the probabilities; above by Hormann's PTRS, 1993. There the logarithm of a probability is
-// lgamma's while that is exact enough, and for more a series in (lam - y) / y.
+// Up to 10 by sums of the probabilities; above by Hormann's PTRS, 1993. There the logarithm of a probability is
+// computed by lgamma while that is exact enough, and for more by a series in (lam - y) / y.
 constexpr const char* poisson = R"(if (!(lam >= 0)) {
     y = NAN;
 } else if (lam < 10) {
@@ -120,7 +121,7 @@ constexpr const char* poisson = R"(if (!(lam >= 0)) {
 }
 )";
 
-// Of p and 1 - p the smaller. Where few are expected by the sums of the probabilities, else by Hormann's BTRS, 1993.
+// Uses the smaller of p and 1 - p. If few are expected by sums of the probabilities, else by Hormann's BTRS, 1993.
 constexpr const char* binomial = R"(const double less = p > 0.5 ? 1 - p : p, ratio = less / (1 - less);
 if (!(n >= 0 && n <= 0x1p53 && p >= 0 && p <= 1)) {
     y = NAN;

@@ -1,4 +1,4 @@
-// The generator that random::uniform and random::normal share, and seeds that are made of others.
+// The generator that random::uniform and random::normal share, and seeds that are derived from others.
 #include <ingot/core/random.hpp>
 
 #include <random>
@@ -8,7 +8,7 @@
 namespace ingot::detail {
 
 std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number, std::uint64_t place) noexcept {
-    // No leaf has a call so far on.
+    // No leaf's calls reach so far.
     const philox::block w = philox::words(seed, ~place, number);
     return philox::word_of<std::uint64_t>(w, 0);
 }
@@ -18,7 +18,7 @@ std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number, std::uint64_t
 namespace ingot::random {
 
 generator& default_generator() {
-    // Leaked on purpose: leaves may be written while the process ends.
+    // Leaked on purpose: leaves may be created while the process ends.
     static generator& shared = *new generator([] {
         std::random_device entropy;
         return static_cast<std::uint64_t>(entropy()) << 32 | entropy();

@@ -1,4 +1,4 @@
-// Random orders, choices and vectors, and what they do not take.
+// Random orders, choices and vectors, and checks of their arguments.
 #include <ingot/distributions/samples.hpp>
 
 #include <string>
@@ -17,7 +17,7 @@ index_t points_in(const shape_like& shape) {
     return n;
 }
 
-/// The first of an order, in a shape.
+/// The first elements of an order, in a shape.
 lazy<std::int64_t> first_of_order(const lazy<std::int64_t>& order, const shape_like& shape) {
     return reshape(order(slice(0, points_in(shape))), shape);
 }
@@ -70,7 +70,7 @@ lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, const lazy<do
 }
 
 lazy<std::int64_t> drawn_again(index_t n, const shape_like& shape, random::generator& g) {
-    const index_t high = n > 0 ? n : 1;  // nothing is wanted of nothing
+    const index_t high = n > 0 ? n : 1;  // of an empty population nothing is drawn
     return random::integers<std::int64_t>(0, high, shape, g);
 }
 lazy<std::int64_t> drawn_again(index_t n, const shape_like& shape, const lazy<double>& weights, random::generator& g) {
@@ -89,7 +89,7 @@ lazy<double> normal_vectors(const array<double>& mean, const array<double>& cova
     const auto [w, v] = linalg::eigh(covariance);
     const auto [least, greatest] = eval(ingot::min(w), ingot::max(w));
     if (!(least.item() >= -1e-8 * greatest.item())) throw_no_covariance(least.item(), greatest.item());
-    const array<double> spread = v * sqrt(maximum(w, 0));  // columns of eigenvectors by deviations
+    const array<double> spread = v * sqrt(maximum(w, 0));  // eigenvectors as columns, scaled by the deviations
     const lazy<double> rows = reshape(g.normal<double>(all_axes), {-1, n});
     return reshape(matmul(rows, transpose(spread)), all_axes) + mean;
 }

@@ -1,6 +1,6 @@
-// Those of many elements that are kept, in order: the different ones of sorted elements, or those that have a flag.
-// They are counted tile by tile, the counts are summed, and each tile writes its own behind those of the tiles before
-// it. A GPU's count leaves a bit of each element, so that what decides is read once there; no position is written to
+// Keeps some of many elements, in order: the distinct ones of sorted elements, or those with a flag. Elements are
+// counted tile by tile, the counts are summed, and each tile writes its elements behind those of earlier tiles. On a
+// GPU the count stores a bit for each element, so that the deciding data is read once; no position is written to
 // memory.
 #include <algorithm>
 #include <cstring>
@@ -43,7 +43,7 @@ struct arguments {
     const void* flags;
     void* to;
     long long* starts;
-    unsigned* bits;  // which are kept
+    unsigned* bits;  // the kept elements
     long long length, tiles;
 };
 
@@ -58,7 +58,7 @@ struct arguments {
 };
 )";
 
-/// How flags are read as bits: 16 of a lane at once where they are whole and begin with 16 bytes.
+/// Reads flags as bits: 16 of a lane at once where they are whole and aligned to 16 bytes.
 constexpr std::string_view flags_text =
     R"(__device__ bool is_kept(const arguments& a, int64 i) { return a.flags[i] != 0; }
 struct alignas(16) flags { unsigned words[4]; };
@@ -92,7 +92,7 @@ __device__ bool reads_words(const arguments&, int64) { return false; }
 __device__ unsigned kept_by_words(const arguments&, int64) { return 0; }
 )";
 
-/// What a lane takes at once: so many elements side by side as it loads and stages together.
+/// A lane's group: adjacent elements that it loads and stages together.
 constexpr std::string_view group_text = R"(constexpr int group = sizeof(value) <= 4 ? 4 : 16 / sizeof(value);
 struct alignas(group * sizeof(value)) values { value v[group]; };
 )";
@@ -262,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(256) write_kept(const __grid_consta
 }
 )";
 
-/// The texts that say of which type elements are, which are kept, and what of these is written.
+/// The texts for the elements' type, for the decision, and for the written value.
 std::string text_of(const detail::compacted& what) {
     using detail::kept;
     std::string text;
@@ -286,7 +286,7 @@ std::string text_of(const detail::compacted& what) {
     return text;
 }
 
-/// Loaded once for each of these, for ever.
+/// Loaded once for each kind, for ever.
 struct compaction_kernels {
     std::shared_ptr<const kernel_module> module;
     loaded_kernel count, sum, write;
@@ -332,8 +332,8 @@ void launch(const loaded_kernel& kernel, const arguments& a, index_t blocks, uns
 
 #endif
 
-/// On the host a tile's flags are summed as bytes, and its elements go by way of a copy: a store that is undone by the
-/// next one needs no branch.
+/// On the host a tile's flags are summed as bytes, and its elements are stored to a buffer without a branch: the next
+/// store overwrites an element that is not kept.
 void count_on_host(const unsigned char* flags, index_t n, index_t* starts) {
     const index_t tiles = tiles_of(n);
     run_on_workers(static_cast<std::size_t>(tiles), [&](std::size_t begin, std::size_t end) {

@@ -1,8 +1,7 @@
-// Bitonic sorting of rows, of complex numbers, and of others where neither a block nor CUB's kernels sort
-// them (short_rows.cpp, radix_sort.cpp): tiles in shared memory,
-// what lies farther apart in global memory. In this variant, whose first step of a merge compares i with its mirror,
-// every comparison puts the greater one above, so that what is missing above a row's end counts as greater than all and
-// is never touched.
+// Bitonic sorting of rows: of complex numbers, and of others where neither a block (short_rows.cpp) nor CUB's kernels
+// (radix_sort.cpp) sort them. Tiles are sorted in shared memory; steps over longer distances work in global memory. The
+// first step of a merge compares i with its mirror, so every comparison moves the greater element up: elements missing
+// above a row's end count as greater than all and are never touched.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -30,9 +29,9 @@ constexpr std::uint32_t tile = 2048, threads = 512;
 
 struct arguments {
     const void* from;
-    void *kept, *places;  // what is being sorted, and where the places go in the end
+    void *kept, *places;  // the elements being sorted, and where their indices go in the end
     long long length, from_stride, stride, places_stride, rows, tiles;
-    long long size, distance;  // of a merge, and between what its step compares: 0 of the first, which compares mirrors
+    long long size, distance;  // of a merge, and of its step (0: the first, which compares mirrors)
     long long last;
 };
 
@@ -52,7 +51,7 @@ __device__ void store(const arguments& a, int64 row, int64 at, const element& e)
 )";
 constexpr std::string_view of_numbers =
     "__device__ bool before(value a, value b) { return a < b || (b != b && a == a); }\n";
-// As integers in their order: both zeros are 0, and NaN the greatest.
+// Halves as ordered integers: both zeros are 0, and NaN is the greatest.
 constexpr std::string_view of_halves = R"(__device__ int rank(value v) {
     const int magnitude = v & 0x7fff;
     return magnitude > infinity ? 0x8000 : v & 0x8000 ? -magnitude : magnitude;
@@ -68,7 +67,7 @@ __device__ bool before(const value& a, const value& b) {
     return before(a.re, b.re) || (!before(b.re, a.re) && before(a.im, b.im));
 }
 )";
-// A key and the place where it was, which no other has: so equal keys stay in order.
+// A key and its index, which is unique, so that equal keys stay in order.
 constexpr std::string_view of_places = R"(__device__ bool before(const element& a, const element& b) {
     return before(a.key, b.key) || (!before(b.key, a.key) && a.place < b.place);
 }
@@ -85,7 +84,7 @@ __device__ void store(const arguments& a, int64 row, int64 at, const element& e)
 }
 )";
 
-// A block's tile is a piece of one row, or several rows of at most half a tile, each in room of a power of two.
+// A block's tile is a piece of one row, or several rows of at most half a tile, each padded to a power of two.
 constexpr std::string_view kernels_text = R"(
 __device__ void order(element& low, element& high) {
     if (!before(high, low)) return;
@@ -183,7 +182,7 @@ source_text sort_source(dtype type, bool places, std::uint32_t architecture) {
     return source;
 }
 
-/// Loaded once for each of these, for ever.
+/// Loaded once for each kind, for ever.
 struct sort_kernels {
     std::shared_ptr<const kernel_module> module;
     loaded_kernel tiles, across;
@@ -239,7 +238,7 @@ void sort_on_gpu(const sorted_rows& r, dtype type, bool places, stream_state& st
             const long long half = distance == 0 ? a.size / 2 : distance;
             arguments step = a;
             step.distance = distance;
-            step.tiles = (r.length + 2 * half - 1) / (2 * half) * half;  // what a row compares
+            step.tiles = (r.length + 2 * half - 1) / (2 * half) * half;  // the comparisons of a row
             launch(kernels.across, step, (step.tiles * r.rows + threads - 1) / threads, stream);
         }
         a.last = places && a.size >= r.length;

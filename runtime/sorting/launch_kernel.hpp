@@ -9,8 +9,8 @@
 
 namespace ingot::runtime {
 
-/// `what`: the operation, for errors. Blocks in two dimensions, each of so many threads in a row; of shared memory what
-/// the kernel does not declare itself, at most as much as at its first launch where it is more than 32 KiB.
+/// Launches a two-dimensional grid of blocks of that many threads. `what` is the operation, for errors. `shared_bytes`
+/// is dynamic shared memory; above 32 KiB it must not exceed that of the kernel's first launch.
 template <class Arguments>
 void launch_kernel(const char* what, const loaded_kernel& kernel, Arguments a, unsigned blocks, unsigned rows,
                    unsigned threads, const stream_state& stream, unsigned shared_bytes = 0) {

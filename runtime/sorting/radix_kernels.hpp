@@ -1,20 +1,20 @@
-// What the radix sort's kernels (radix_kernels.cu) and their launches agree on. Both read this file: no header of the
-// standard library may be wanted here.
+// The interface between the radix sort's kernels (radix_kernels.cu) and their launches. Both include this file, so it
+// must not include the standard library.
 #pragma once
 
 namespace ingot::radix {
 
-/// The version of CUB whose internals the kernels are made of, as CUB_VERSION has it.
+/// The version of CUB whose internals the kernels use, as CUB_VERSION has it.
 inline constexpr int cub_version = 300001;
 inline constexpr int digit_bits = 8, digits = 1 << digit_bits;
 
 /// Threads of a block that scatters keys by a digit, and keys of a thread: CUB's own choice for these GPUs, which the
-/// kernels' source compares with.
+/// kernels' source compares with it.
 struct tile_shape {
     int threads, items;
     constexpr int size() const { return threads * items; }
 };
-/// Of keys of so many bytes with values of so many (0: none), and offsets of so many.
+/// The shape for keys, values (0: none) and offsets of these sizes in bytes.
 constexpr tile_shape tile_of(int architecture, int key, int value, int offset) {
     if (key == 1) {
         if (value == 8) return {384, 9};
@@ -40,15 +40,15 @@ inline constexpr int histogram_threads = 128, histogram_items = 16;
 
 using bits = unsigned long long;
 
-/// How keys become unsigned integers in their order, and those the keys again; what a key's size has no room for is
-/// cut off. Floating-point numbers: -0 is before 0, and what is not a number last.
+/// Maps keys to unsigned integers of the same order, and back; bits beyond a key's size are cut off. For floating-point
+/// numbers, -0 is before 0, and NaN are last.
 struct key_order {
-    bits flip;      // the sign of what has one
-    bits negative;  // of floating-point numbers all bits but the sign
-    bits least;     // what minus infinity would become, taken from all: negative NaN wrap around to the end
-    bits infinity;  // above it NaN
+    bits flip;      // the sign bit of signed and floating-point keys
+    bits negative;  // for floating-point numbers, all bits but the sign
+    bits least;     // the value of minus infinity, subtracted from all: negative NaN wrap around to the end
+    bits infinity;  // keys above it are NaN
     bits reverse;   // all bits for descending order
-    int merges;     // both zeros become one key, and all NaN: for indices, whose order then shows that they are equal
+    int merges;     // both zeros have one key, and all NaN have one: for indices, whose order shows that they are equal
 };
 
 /// All rows have one length; strides are in elements.
@@ -61,19 +61,19 @@ struct histogram_arguments {
 };
 struct pass_arguments {
     const void* keys;
-    void* sorted_keys;   // null: wanted no more
+    void* sorted_keys;   // null: not needed
     const void* values;  // null: the index of a key in its row
     void* sorted_values;
     long long key_stride, sorted_key_stride, value_stride, sorted_value_stride;
-    int *lookback, *counters;  // zeroed; of each row
-    const void* bins;          // where the digits begin, in each row
-    void* next_bins;           // for the next portion of the rows; null: this is the last
+    int *lookback, *counters;  // zeroed; for each row
+    const void* bins;          // the start of each digit, in each row
+    void* next_bins;           // for the rows' next portion; null: this is the last
     long long lookback_stride, bins_stride;
     int counters_stride;
-    long long first;  // the portion's place in its row
-    int length;       // and its keys
+    long long first;  // the portion's start in its row
+    int length;       // number of its keys
     int bit, bits;
-    int maps_in, maps_out;  // the first pass, and the last
+    int maps_in, maps_out;  // this is the first pass, or the last
     int wide;               // sorted values are written as int64
     key_order order;
 };

@@ -1,5 +1,5 @@
-// The launches of a radix sort: histograms of all digits in one read, sums that say where each digit begins, and for
-// each digit one pass that reads and writes the keys, whose blocks find their places by look-back.
+// The launches of a radix sort: (1) histograms of all digits in one read; (2) sums, which give the start of each digit;
+// (3) for each digit a pass that reads and writes the keys, whose blocks find their positions by look-back.
 #include "runtime/sorting/radix_sort.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ namespace {
 
 using namespace radix;
 
-/// What runs on GPUs of an architecture; null where nothing does.
+/// The image that runs on GPUs of an architecture; null where there is none.
 const kernel_image* image_for(int architecture) {
     const kernel_image* best = nullptr;
     for (const kernel_image& image : radix_images()) {
@@ -74,7 +74,7 @@ struct radix_kernels {
     using kernel = std::unique_ptr<const loaded_kernel>;
     int architecture;
     kernel_module module;
-    kernel histograms[sizes][2], passes[sizes][2][2], sums[2];  // by offsets of 64 bits, and whether there are values
+    kernel histograms[sizes][2], passes[sizes][2][2], sums[2];  // [size][64-bit offsets][with values]
 };
 
 /// Loaded once, for ever; null where there are none.
@@ -106,7 +106,7 @@ void launch(const loaded_kernel& kernel, Arguments a, index_t blocks, index_t ro
                   static_cast<unsigned>(threads), stream);
 }
 
-/// Blocks that a GPU holds at once.
+/// The number of blocks that a GPU runs at once.
 index_t resident_blocks(const loaded_kernel& kernel, int threads, device_id device) {
     codegen::launch step;
     step.threads = static_cast<std::uint32_t>(threads);
@@ -119,13 +119,13 @@ index_t resident_blocks(const loaded_kernel& kernel, int threads, device_id devi
 
 constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
 
-/// Rows of a temporary, or of the operand or the result.
+/// Rows of a temporary, the operand or the result.
 struct rows_of_array {
     std::byte* data = nullptr;
-    index_t stride = 0;  // in its own elements
+    index_t stride = 0;  // in elements of the array
 };
 
-/// Gives out pieces of one buffer; first of none, to add them up.
+/// Gives out pieces of one buffer; without a buffer, adds up their sizes.
 class pieces {
 public:
     std::byte* take(std::size_t bytes) {
@@ -141,7 +141,7 @@ private:
     std::size_t taken_ = 0;
 };
 
-/// A sort of rows, all at once.
+/// A sort of all rows at once.
 class radix_sort {
 public:
     radix_sort(const radix_kernels& kernels, const sorted_rows& r, dtype type, bool places, stream_state& stream)
@@ -176,7 +176,7 @@ public:
             rows_of_array keys_to, values_to;
             if (places_) {
                 if (!last) keys_to = {keys_[pass % 2], r_.length};
-                // The result has room for a temporary too.
+                // The result also serves as a temporary.
                 if (last)
                     values_to = to;
                 else if (pass % 2 == 1)
@@ -194,7 +194,7 @@ public:
 private:
     std::size_t offset_bytes() const { return wide_ ? 8 : 4; }
     std::size_t keys_of_rows() const { return static_cast<std::size_t>(r_.rows * r_.length) * key_bytes_; }
-    /// A sort of one pass cannot read what it writes.
+    /// A sort of one pass cannot overwrite its input.
     bool in_place() const { return passes_ == 1 && !places_ && r_.from == r_.to; }
 
     void lay_out() {
@@ -223,7 +223,7 @@ private:
         return {keys_[0], r_.length};
     }
 
-    /// Where each digit begins in the first portion of each row.
+    /// Computes the start of each digit in the first portion of each row.
     void count(const rows_of_array& keys) {
         const std::size_t bins = static_cast<std::size_t>(passes_ * r_.rows) * digits * offset_bytes();
         stream_.backend->fill(counters_, 0, static_cast<std::size_t>(bins_ - counters_) + bins, stream_.native);
@@ -270,7 +270,7 @@ private:
     const sorted_rows r_;
     const bool places_;
     const std::size_t key_bytes_;
-    const bool wide_;  // offsets, and with them values
+    const bool wide_;  // 64-bit offsets, and values
     const std::size_t value_bytes_;
     const key_order order_;
     const tile_shape tile_;

@@ -9,26 +9,26 @@
 
 namespace ingot::runtime {
 
-/// Kernels as the library holds them: a cubin for sm_<architecture>, or PTX for what is newer.
+/// Kernels in the library: a cubin for sm_<architecture>, or PTX for newer GPUs.
 struct kernel_image {
     int architecture;
     bool ptx;
     const unsigned char *begin, *end;
 };
-/// None where Ingot was built without the toolkit's CCCL headers, or told to.
+/// Empty where Ingot was built without the toolkit's CCCL headers, or without these kernels.
 std::span<const kernel_image> radix_images();
 
-/// Whether the library holds kernels that run there, and they could be loaded.
+/// Whether the library has kernels for the device that could be loaded.
 bool has_radix_sort(device_id);
 
-/// Real numbers and bool; NaN last, and -0 before 0 where the values are sorted. `places`: `to` is of int64 and takes
-/// where the values were, those of equal ones in order, as both zeros are and all NaN.
+/// Sorts real numbers and bool; NaN come last, and -0 before 0 where values are sorted. With `places`, `to` is int64
+/// and receives the values' original indices; equal values stay in order, and so do both zeros and all NaN.
 void radix_sort_rows(const sorted_rows&, dtype type, bool places, stream_state&);
 
-/// For tests, which cannot have rows of the lengths at which these matter.
+/// For tests, which cannot have rows of the lengths at which these limits matter.
 struct radix_limits {
     index_t portion = index_t{1} << 29;  // keys of a row that one launch sorts: counts have 30 bits
-    index_t narrow_length = 0xffff0000;  // of rows that have offsets of 32 bits
+    index_t narrow_length = 0xffff0000;  // up to this length rows have offsets of 32 bits
 };
 radix_limits& limits_of_radix_sort();
 

@@ -1,4 +1,4 @@
-// The order of values on the host: NaN last; complex numbers as NumPy has them, those with a NaN part last.
+// The order of values on the host. NaN come last; complex numbers are ordered as in NumPy, those with a NaN part last.
 #pragma once
 
 #include <complex>
@@ -23,8 +23,8 @@ struct in_order {
     bool operator()(T a, T b) const {
         return a < b || (is_nan(b) && !is_nan(a));
     }
-    /// Numbers first, then those of which a part is NaN: the imaginary one, the real one, both. Among these by real
-    /// part, then by imaginary part.
+    /// Complex numbers without NaN come first, then those with a NaN part: the imaginary one, the real one, both.
+    /// Within each group they are ordered by real part, then by imaginary part.
     template <class T>
     bool operator()(const std::complex<T>& a, const std::complex<T>& b) const {
         if (nan_parts(a) != nan_parts(b)) return nan_parts(a) < nan_parts(b);
@@ -34,7 +34,7 @@ struct in_order {
     }
     bool operator()(float16 a, float16 b) const { return rank(a.bits(), 0x7c00) < rank(b.bits(), 0x7c00); }
     bool operator()(bfloat16 a, bfloat16 b) const { return rank(a.bits(), 0x7f80) < rank(b.bits(), 0x7f80); }
-    /// A key and its place, which no other has: equal keys stay in order.
+    /// A key and its index, which is unique: equal keys stay in order.
     template <class T>
     bool operator()(const std::pair<T, index_t>& a, const std::pair<T, index_t>& b) const {
         if ((*this)(a.first, b.first)) return true;
@@ -46,7 +46,7 @@ private:
     static int nan_parts(const std::complex<T>& z) {
         return 2 * is_nan(z.real()) + is_nan(z.imag());
     }
-    /// Halves as integers in their order: both zeros are 0, and NaN the greatest.
+    /// Halves as ordered integers: both zeros are 0, and NaN is the greatest.
     static int rank(int bits, int infinity) {
         const int magnitude = bits & 0x7fff;
         return magnitude > infinity ? 0x8000 : (bits & 0x8000) != 0 ? -magnitude : magnitude;

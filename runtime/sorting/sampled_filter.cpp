@@ -229,7 +229,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) filter_elements(const __gri
 }
 )";
 
-/// Loaded once for each of these, for ever.
+/// Loaded once for each kind, for ever.
 struct filter_kernels {
     std::shared_ptr<const kernel_module> module;
     loaded_kernel maxima, elements, choose, filter;
@@ -284,7 +284,7 @@ std::size_t filter_scratch(index_t rows, dtype type) {
 }
 
 void set_greatest_aside(const filtered_rows& r, bool largest, index_t rank, stream_state& stream) {
-    constexpr index_t blocks = 128, lanes_of_group = 4, most_each = 32, part = 16;  // of the elements a 16th at most
+    constexpr index_t blocks = 128, lanes_of_group = 4, most_each = 32, part = 16;  // samples: at most a 16th
     static_assert(blocks * threads / lanes_of_group == samples_of_row);
     const filter_kernels& kernels = kernels_for(r.type, r.places != nullptr, largest, architecture_of(stream.device));
     arguments a = arguments_of(r);
@@ -300,7 +300,7 @@ void set_quantile_aside(const filtered_rows& r, double q, stream_state& stream) 
     const filter_kernels& kernels = kernels_for(r.type, r.places != nullptr, true, architecture_of(stream.device));
     arguments a = arguments_of(r);
     a.spacing = r.length / samples_of_row;
-    // Five deviations to either side, and some for what a normal distribution does not say of the ends.
+    // Five deviations to either side, and a margin for the ends, where the normal approximation fails.
     constexpr auto all = static_cast<double>(samples_of_row);
     const double about = all * (1 - q), beside = 5 * std::sqrt(all * q * (1 - q)) + 8;
     a.high_rank = static_cast<int>(std::floor(about - beside));

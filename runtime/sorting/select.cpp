@@ -1,11 +1,11 @@
-// Which elements of long rows are the greatest or the least: selected digit by digit, from the highest, not sorted.
+// Finds the greatest or the least elements of long rows by selecting digit by digit, from the highest, without sorting.
 //
-// A pass counts the digits of what is not decided yet, and the last block to end finds the digit at which the wanted
-// number is reached. Elements are ordered by their keys and then by their places, so that no two are equal and those
-// that come first win. After the first pass what has the digit is copied aside where it is little; so the whole is read
-// twice. Where everything that has a digit is wanted the passes that follow have nothing to do. Of few of a very long
-// row a sample says which can be among them (sampled_filter.hpp), and the passes read these alone; of rows in which
-// they are too many, as where most elements are equal, they read everything.
+// A pass counts the digits of the undecided elements, and the last block to end finds the digit at which the wanted
+// number is reached. Elements are ordered by their keys and then by their indices, so that no two are equal and earlier
+// ones win. After the first pass the elements with that digit are copied aside if they are few, so the whole is read
+// twice. If all elements with a digit are wanted, later passes do nothing. For few elements of a very long row a sample
+// gives the candidates (sampled_filter.hpp), and the passes read only these; in rows with too many of them, for example
+// because most elements are equal, they read everything.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -68,13 +68,13 @@ void select_on_host(const selected_rows& s) {
 
 constexpr int threads = 256, tile = 2048, digit_bits = 11, digits = 1 << digit_bits;
 
-/// What the passes so far have decided of a row. A pass reads one and writes the other of two.
+/// The decisions of the passes so far for a row. A pass reads one state and writes the other of two.
 struct row_state {
     unsigned long long key_prefix, place_prefix, remaining, candidates;
-    int passes, done, aside, filtered;  // set aside before any pass
+    int passes, done, aside, filtered;  // filtered: candidates were set aside before any pass
 };
 struct row_counters {
-    unsigned long long taken, kept, ended;  // the last of blocks
+    unsigned long long taken, kept, ended;  // blocks that have ended
 };
 struct arguments {
     const void* from;
@@ -83,10 +83,10 @@ struct arguments {
     void* next_state;
     void* counters;
     unsigned long long* counts;
-    void* keys;  // aside
+    void* keys;  // of the elements copied aside
     long long* places;
     long long length, wanted, room;
-    const filter_counts* filtered;  // of each row, or null
+    const filter_counts* filtered;  // for each row, or null
     int place_bits, pass;
 };
 
@@ -315,7 +315,7 @@ extern "C" __global__ void __launch_bounds__(256, 5) take_elements(const __grid_
 }
 )";
 
-/// Loaded once for each of these, for ever.
+/// Loaded once for each kind, for ever.
 struct select_kernels {
     std::shared_ptr<const kernel_module> module;
     loaded_kernel count, take;
@@ -363,7 +363,7 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
     order_write(*scratch, stream);
     std::byte* const begin = static_cast<std::byte*>(scratch->data);
 
-    // As many blocks as processors hold at once (__launch_bounds__).
+    // As many blocks as the processors run at once (__launch_bounds__).
     const index_t blocks_at_once = index_t{5} * processors_of(stream.device), tiles = (s.length + tile - 1) / tile;
     for (index_t first = 0; first < s.rows; first += rows) {
         const index_t now = std::min(rows, s.rows - first);

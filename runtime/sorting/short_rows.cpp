@@ -1,8 +1,8 @@
-// Bitonic sorting of rows that fit a block, in registers: a thread has eight elements, neighbours compare theirs by
-// shuffles, and threads of other warps through shared memory. Several short rows share a block.
+// Bitonic sorting of rows that fit a block, in registers: a thread holds eight elements, neighbouring threads exchange
+// theirs by shuffles, and threads of other warps through shared memory. Several short rows share a block.
 //
-// In this variant the first step of a merge compares i with its mirror, so that every comparison puts the greater one
-// above; what is missing above a row's end counts as greater than all.
+// The first step of a merge compares i with its mirror, so that every comparison moves the greater element up; elements
+// missing above a row's end count as greater than all.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -30,12 +30,12 @@ struct arguments {
     const void* from;
     void* to;
     long long length, from_stride, to_stride, rows;
-    long long kept;      // of each row's, in order
-    int threads_of_row;  // a power of two, of eight elements each
+    long long kept;      // sorted elements to write for each row
+    int threads_of_row;  // a power of two; a thread has eight elements
 };
 
-// A key alone; or, for places, a number of the key and the place, which no two have in common: so equal keys stay in
-// order. Keys of 64 bits have the place beside them.
+// A key; or, for indices, a number of the key and the index, which is unique, so that equal keys stay in order. Keys of
+// 64 bits have the index beside them.
 constexpr std::string_view of_values = R"(typedef key element;
 typedef value result;
 __device__ bool before(element a, element b) { return a < b; }
@@ -170,7 +170,7 @@ source_text source_of_short_rows(dtype type, bool places, bool descending, int t
     return source;
 }
 
-/// Loaded once for each of these, for ever.
+/// Loaded once for each kind, for ever.
 struct short_row_kernel {
     std::shared_ptr<const kernel_module> module;
     loaded_kernel sort;
@@ -202,7 +202,7 @@ void sort(const sorted_rows& r, dtype type, bool places, bool descending, index_
 }  // namespace
 
 index_t longest_short_row(dtype type, bool places) {
-    // What a block has in shared memory is at most 48 KiB.
+    // A block has at most 48 KiB of shared memory.
     const std::size_t size = detail::size_of(type);
     if (places) return size < 8 ? 4096 : 2048;
     return size < 8 ? 8192 : 4096;

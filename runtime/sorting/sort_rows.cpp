@@ -14,7 +14,7 @@ namespace ingot::runtime {
 
 namespace {
 
-/// Parts that workers sort, then merge in pairs.
+/// Sorts parts on the workers, then merges them in pairs.
 template <class T>
 void sort_long(T* values, std::size_t n) {
     constexpr std::size_t worth_a_worker = std::size_t{1} << 15;

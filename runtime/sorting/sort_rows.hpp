@@ -1,5 +1,5 @@
-// Rows in order: values, or the places where they were. What is not a number comes last; complex numbers are ordered by
-// their real parts, then by their imaginary ones.
+// Sorts rows: values, or their original indices. NaN come last; complex numbers are ordered by their real parts, then
+// by their imaginary parts.
 #pragma once
 
 #include "runtime/front/library_functions.hpp"
@@ -7,10 +7,10 @@
 namespace ingot::runtime {
 
 void sort_rows(const library_arguments&);
-/// int64; the places of equal values stay in order.
+/// The results are int64; the indices of equal values stay in order.
 void argsort_rows(const library_arguments&);
 
-/// The rows of a call as blocks of rows that lie equally far apart.
+/// The rows of a call as blocks of equally spaced rows.
 struct sorted_rows {
     const std::byte* from;
     std::byte* to;
@@ -37,13 +37,13 @@ void for_each_block(const library_arguments& given, F&& f) {
     }
 }
 
-/// On a GPU; `places`: `to` is of int64 and takes where the values were.
+/// Sorts on a GPU. With `places`, `to` is int64 and receives the original indices.
 void sort_on_gpu(const sorted_rows&, dtype type, bool places, stream_state&);
 
-/// The same of rows of at most so many real numbers, or bool, each by a block or by a part of one.
+/// Sorts rows of at most this many real numbers or bool, each by a block or a part of one.
 index_t longest_short_row(dtype type, bool places);
 void sort_short_rows(const sorted_rows&, dtype type, bool places, stream_state&);
-/// The places of the first so many in ascending or descending order; of equal ones those that come first.
+/// The indices of the first `kept` elements in ascending or descending order; of equal ones, the earlier indices.
 void argsort_first_of_short_rows(const sorted_rows&, dtype type, bool descending, index_t kept, stream_state&);
 
 }  // namespace ingot::runtime

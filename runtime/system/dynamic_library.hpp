@@ -1,5 +1,5 @@
-// A shared library opened at run time, and where NVIDIA's libraries are looked for. Files are searched for before they
-// are opened, so that a library's identity can be named without loading it.
+// A shared library opened at run time, and the search for NVIDIA's libraries. Files are found before they are opened,
+// so that a library's identity is known without loading it.
 #pragma once
 
 #include <dlfcn.h>
@@ -34,7 +34,7 @@ public:
 
     const std::string& name() const noexcept { return name_; }
 
-    /// Leaves the library loaded for good, as one is whose functions are kept in a table.
+    /// Keeps the library loaded for ever, because a table holds its functions.
     void keep_loaded() noexcept { library_.release(); }
 
 private:
@@ -44,9 +44,9 @@ private:
     unique_handle<library_traits> library_;
 };
 
-/// One of NVIDIA's libraries: "nvrtc" with majors {13, 12} finds the first folder's libnvrtc.so.13, else a
-/// libnvrtc.so.12. Looks along LD_LIBRARY_PATH, under CUDA_HOME and CUDA_PATH, where the build found the toolkit, in
-/// the usual places; last it asks the loader, which opens the library.
+/// Finds one of NVIDIA's libraries: "nvrtc" with majors {13, 12} is the first folder's libnvrtc.so.13, else a
+/// libnvrtc.so.12. It looks along LD_LIBRARY_PATH, under CUDA_HOME and CUDA_PATH, where the build found the toolkit,
+/// and in the usual folders; last it asks the loader, which opens the library.
 std::optional<std::filesystem::path> find_cuda_library(const std::string& stem, std::initializer_list<int> majors);
 
 }  // namespace ingot::runtime

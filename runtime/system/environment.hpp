@@ -1,5 +1,6 @@
-// What the INGOT_* variables of the environment say. They are read when asked for, never cached here, and not at all in
-// a set-user-id program. Empty is unset; nonsense is a warning and the default, never an error.
+// The values of the INGOT_* environment variables. They are read on each call, not cached here, and ignored in a
+// set-user-id program. An empty variable counts as unset; a malformed one causes a warning and the default, never an
+// error.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +13,16 @@ namespace ingot::runtime {
 
 std::optional<std::string> environment_text(const char* name);
 
-/// The folders of a list such as $PATH, empty ones left out.
+/// The folders of a list such as $PATH, without empty ones.
 std::vector<std::filesystem::path> path_list(const char* name);
 
-/// "4096", "64K", "512M", "2G".
+/// Parses "4096", "64K", "512M", "2G".
 std::optional<std::size_t> parse_size(const std::string& text);
 
-/// $INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else ~/.cache/ingot; none where there is no home either.
+/// $INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else ~/.cache/ingot; empty where there is no home.
 std::optional<std::filesystem::path> cache_directory();
 
-/// $INGOT_CACHE_SIZE, else 1 GiB. 0: no disk cache.
+/// $INGOT_CACHE_SIZE, else 1 GiB. 0 disables the disk cache.
 std::size_t cache_size_cap();
 
 }  // namespace ingot::runtime

@@ -1,6 +1,5 @@
-// A file descriptor with an owner, the two loops that every read and write of a whole buffer needs, and how large a
-// file may become. Promises: interrupted and short calls are continued; false means that errno says why (0: the file
-// ended early).
+// An owned file descriptor, reads and writes of a whole buffer, and the limit of a file's size. Interrupted and short
+// calls are continued; on false, errno says why (0: the file ended early).
 #pragma once
 
 #include <sys/resource.h>
@@ -43,7 +42,7 @@ inline bool read_all(int descriptor, std::span<std::byte> bytes, off_t at = 0) n
     return true;
 }
 
-/// write(2) beyond RLIMIT_FSIZE would end the process by SIGXFSZ.
+/// Tested first, because write(2) beyond RLIMIT_FSIZE would end the process by SIGXFSZ.
 inline bool within_file_size_limit(std::size_t size) noexcept {
     rlimit limit{};
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;

@@ -18,7 +18,7 @@ struct held_mutex {
 };
 
 constinit std::atomic<const held_mutex*> all{nullptr};
-constinit thread_local const held_mutex* locked = nullptr;  // those that there were when the fork began
+constinit thread_local const held_mutex* locked = nullptr;  // the mutexes that existed when the fork began
 
 void lock_all() {
     locked = all.load(std::memory_order_acquire);

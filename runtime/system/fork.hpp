@@ -1,4 +1,4 @@
-// Mutexes over a fork: the child of a fork has no other thread that would unlock what another thread had locked.
+// Mutexes over a fork: the child has no other thread that could unlock a mutex which another thread had locked.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace ingot::runtime {
 
-/// What a mutex is for, in the order in which a fork locks them: one that is locked while another is held stands behind
-/// it.
+/// The uses of mutexes, in the order in which a fork locks them: a mutex that is locked while another one is held comes
+/// after it.
 enum class mutex_of : std::uint8_t {
     devices,
     streams,
@@ -22,10 +22,10 @@ enum class mutex_of : std::uint8_t {
     warnings
 };
 
-/// Makes every fork from now on wait for a mutex that is never destroyed, so that the child finds it unlocked, and what
-/// it guards whole. Returns it.
+/// From now on every fork locks this mutex, so that the child finds it unlocked and its data consistent. The mutex must
+/// never be destroyed. Returns it.
 std::mutex& hold_over_fork(mutex_of, std::mutex&);
-/// The same of another kind of lock, or where the child does more than unlock it.
+/// For another kind of lock, or where the child must do more than unlock it.
 void hold_over_fork(mutex_of, std::function<void()> lock, std::function<void()> unlock,
                     std::function<void()> unlock_in_child);
 

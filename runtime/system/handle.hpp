@@ -1,6 +1,6 @@
-// One owner for every C handle. A traits class names the handle's type, the value that means "none" and the call that
-// gives it back:  struct file_traits { using type = int; static constexpr int none = -1; static void close(int); };
-// Promises: moves only, closes once, costs what the bare handle costs.
+// An owner for any C handle. A traits class names the handle's type, its value for "none" and the call that closes it:
+// struct file_traits { using type = int; static constexpr int none = -1; static void close(int); };  It can only be
+// moved, closes once, and costs no more than the bare handle.
 #pragma once
 
 #include <utility>
@@ -26,7 +26,7 @@ public:
     explicit operator bool() const noexcept { return value_ != Traits::none; }
     type get() const noexcept { return value_; }
     type release() noexcept { return std::exchange(value_, Traits::none); }
-    /// Where a C call writes a new handle; only for an empty one.
+    /// The address at which a C call stores a new handle; only for an empty one.
     type* out() noexcept { return &value_; }
 
 private:

@@ -1,5 +1,5 @@
-// A 128-bit hash of bytes (MurmurHash3, x64, by Austin Appleby, public domain): names and checksums of cache files.
-// Not cryptographic: where a match decides, the hashed text is compared as well.
+// A 128-bit hash of bytes (MurmurHash3, x64, by Austin Appleby, public domain) for names and checksums of cache files.
+// It is not cryptographic: where a match decides, the hashed text is compared too.
 #pragma once
 
 #include <compare>

@@ -43,10 +43,10 @@ void print(const log_record& r) {
     std::fprintf(stderr, "ingot: %.*s\n", static_cast<int>(r.text.size()), r.text.data());
 }
 
-/// Who is told, with a lock for its change alone.
+/// The logger, with a mutex for changing it.
 struct listener {
     std::mutex mutex;
-    std::shared_ptr<const logger> given;  // none: what the environment asks for
+    std::shared_ptr<const logger> given;  // null: INGOT_LOG decides
     unsigned printed = 0;                 // kinds
     std::atomic<bool> is_there{false};
 
@@ -88,7 +88,7 @@ void tell(const log_record& r) noexcept {
             (*to)(r);
         else if ((printed >> static_cast<int>(r.kind) & 1) != 0)
             print(r);
-    } catch (...) {  // a logger's failure is none of the computation's
+    } catch (...) {  // a logger's failure does not affect the computation
     }
     is_inside = false;
 }
@@ -113,7 +113,7 @@ memory_log::~memory_log() {
 
 void memory_log::add(log_kind kind, std::size_t bytes, const char* whose, device_id device) noexcept try {
     if (outermost != nullptr) outermost->entries_.push_back({kind, bytes, whose, device});
-} catch (...) {  // it is told of less
+} catch (...) {  // no memory: the record is dropped
 }
 
 }  // namespace ingot::runtime

@@ -1,5 +1,5 @@
-// Records for the user's logger (ingot/kernels/logging.hpp). They are made only where is_logging(), which is asked on
-// slow paths alone: where something is compiled, looked up in a table, or taken from a device.
+// Records for the user's logger (ingot/kernels/logging.hpp). They are made only if is_logging(), which only slow paths
+// call: compiling, looking up in a table, taking memory from a device.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace ingot::runtime {
 
-/// Whether somebody is told.
+/// Whether there is a logger, or INGOT_LOG is set.
 bool is_logging() noexcept;
-/// Tells; drops what is thrown, and what a logger causes itself.
+/// Passes a record to the logger; ignores its exceptions, and records that it causes itself.
 void tell(const log_record&) noexcept;
 
-/// What happens to a device's memory under a mutex is told once that is unlocked: one of these stands before the lock.
+/// Collects records about a device's memory while a mutex is locked, and passes them on once it is unlocked: one of
+/// these objects stands before the lock.
 class memory_log {
 public:
     memory_log() noexcept;
@@ -22,7 +23,7 @@ public:
     memory_log& operator=(const memory_log&) = delete;
     ~memory_log();
 
-    /// Into the thread's outermost one, if there is any.
+    /// Adds a record to the thread's outermost object, if there is one.
     static void add(log_kind, std::size_t bytes, const char* whose, device_id) noexcept;
 
 private:

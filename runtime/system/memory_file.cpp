@@ -13,10 +13,10 @@ namespace ingot::runtime {
 
 namespace {
 
-/// Where memory files are forbidden, a nameless file on disk serves as well.
+/// Where memory files are forbidden, a nameless file on disk does as well.
 int open_nameless(const std::string& name) {
 #ifndef MFD_EXEC
-    constexpr unsigned MFD_EXEC = 0x10;  // Linux 6.3: asks for what older kernels always gave
+    constexpr unsigned MFD_EXEC = 0x10;  // Linux 6.3: requests what older kernels always gave
 #endif
     int file = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_EXEC);
     if (file < 0) file = memfd_create(name.c_str(), MFD_CLOEXEC);
@@ -30,7 +30,7 @@ int open_nameless(const std::string& name) {
 
 memory_file::memory_file(const std::string& name, std::span<const std::byte> content) {
     const file_descriptor file(open_nameless(name));
-    // Out of the way of a child's standard descriptors, even where this process has closed its own.
+    // Above a child's standard descriptors, even where this process has closed its own.
     if (file) file_ = file_descriptor(fcntl(file.get(), F_DUPFD_CLOEXEC, 10));
     if (file_ && !within_file_size_limit(content.size())) {
         errno = EFBIG;

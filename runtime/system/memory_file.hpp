@@ -1,4 +1,4 @@
-// Files that live in memory and have a path in /proc while they are open: what compilers and the loader want as files.
+// Files in memory that have a path in /proc while they are open, for compilers and the loader, which need files.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@ namespace ingot::runtime {
 
 class memory_file {
 public:
-    /// `name` shows up in /proc/PID/maps. Throws compiler_unavailable where the system gives no such file: host code
-    /// can then neither be compiled nor loaded.
+    /// `name` appears in /proc/PID/maps. Throws compiler_unavailable where the system allows no such file: host code
+    /// can then be neither compiled nor loaded.
     explicit memory_file(const std::string& name, std::span<const std::byte> content = {});
 
     int descriptor() const noexcept { return file_.get(); }

@@ -1,6 +1,6 @@
-// An object for each thread: made when the thread first wants it, its own while it lives, and handed to a later thread
-// when it has ended. None is ever destroyed, so that destructors of the user's static and thread_local objects find
-// theirs, however late they run. To a thread that has one, it costs the load of a pointer and a comparison with null.
+// An object for each thread. It is made on the thread's first use, and passed on to a later thread when its thread has
+// ended. No object is ever destroyed, so that destructors of the user's static and thread_local objects can use theirs,
+// however late they run. Access costs the load of a pointer and a comparison with null.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 
 namespace ingot::runtime {
 
-/// Where T has a function `leave() noexcept`, a thread that has ended calls it before it hands the object on.
+/// If T has a function `leave() noexcept`, it is called when a thread has ended, before the object is passed on.
 template <class T>
 class per_thread {
 public:
-    /// The calling thread's.
+    /// The calling thread's object.
     static T& own() {
         if (T* const known = own_) [[likely]]
             return *known;
@@ -21,7 +21,7 @@ public:
     }
     /// Null before the thread's first call of `own`.
     static T* own_if_any() noexcept { return own_; }
-    /// Calls f(object) for the objects of all threads, and for those that none has at present.
+    /// Calls f(object) for the objects of all threads, and for those without a thread at present.
     template <class F>
     static void for_each(F&& f) {
         for (room* r = all_.load(std::memory_order_acquire); r != nullptr; r = r->next) f(r->value);
@@ -62,7 +62,7 @@ private:
     }
 
     static inline constinit thread_local T* own_ = nullptr;
-    static inline constinit thread_local room* room_ = nullptr;  // that of own_
+    static inline constinit thread_local room* room_ = nullptr;  // the room of own_
     static inline constinit std::atomic<room*> all_{nullptr};
 };
 

@@ -1,4 +1,4 @@
-// An array whose number of elements is known when it is made and mostly small: a warm statement allocates nothing.
+// An array whose size is known when it is made and mostly small, so that a warm statement allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace ingot::runtime {
 
-/// Elements that are value-initialised: in place up to `room` of them, else on the heap.
+/// Value-initialised elements: up to `room` of them in place, more on the heap.
 template <class T, std::size_t room>
 class small_array {
     static_assert(std::is_nothrow_default_constructible_v<T>);

@@ -24,7 +24,7 @@ struct spawn_settings {
             posix_spawn_file_actions_adddup2(&files, descriptors[i], static_cast<int>(i));
         }
 
-        // A compiler driver waits for its own children: an ignored SIGCHLD, inherited, would make it fail.
+        // A compiler driver waits for its own children, which fails with an inherited SIGCHLD that is ignored.
         sigset_t none, reset;
         sigemptyset(&none);
         sigemptyset(&reset);
@@ -42,7 +42,7 @@ struct spawn_settings {
     }
 };
 
-/// The environment with messages in English, for compile_host reads them.
+/// The environment with LC_ALL=C, because compile_host parses messages in English.
 std::vector<char*> environment_of_child() {
     static char locale[] = "LC_ALL=C";
     std::vector<char*> entries{locale};

@@ -1,5 +1,5 @@
 // Runs a program without a shell and waits for it. The child gets a clean signal mask, LC_ALL=C and the descriptors
-// that the caller lists, as 0, 1, 2, ...; every other descriptor of Ingot's is closed by its close-on-exec flag.
+// that the caller lists, as 0, 1, 2, ...; Ingot's other descriptors are close-on-exec.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace ingot::runtime {
 
-/// How a program ended. `unknown`: somebody else collected its status (a SIGCHLD handler, an ignored SIGCHLD).
+/// How a program ended. `unknown`: other code collected its status (a SIGCHLD handler, or an ignored SIGCHLD).
 struct program_end {
     enum class kind { exited, killed, not_started, unknown };
     kind how = kind::unknown;
@@ -19,7 +19,7 @@ struct program_end {
 /// `arguments[0]` is the program's path; `descriptors[i]` becomes the child's descriptor i.
 program_end run_program(const std::vector<std::string>& arguments, std::span<const int> descriptors);
 
-/// The program's path as found along $PATH (a name with a slash stands for itself); empty where there is none.
+/// The path of a program, found along $PATH (a name with a slash is the path itself); empty where there is none.
 std::filesystem::path find_program(const std::string& name);
 
 }  // namespace ingot::runtime

@@ -19,8 +19,8 @@ void run_hooks(void*) {
     }
 }
 
-/// A key's destructors run after those of thread_local objects, and again where they set the key anew. The code has to
-/// be there by then: a library that is unloaded stays in memory.
+/// A key's destructors run after those of thread_local objects, and again if they set the key anew. Their code must
+/// still be loaded then, so this library is kept in memory.
 struct exit_key {
     pthread_key_t key{};
     bool made = pthread_key_create(&key, run_hooks) == 0;
@@ -36,7 +36,7 @@ struct exit_key {
 
 void at_thread_exit(thread_exit_hook& h) noexcept {
     static const exit_key at_exit;
-    if (at_exit.made) pthread_setspecific(at_exit.key, &hooks);  // without it what threads have stays theirs for good
+    if (at_exit.made) pthread_setspecific(at_exit.key, &hooks);  // without a key, the thread's memory stays taken
     h.next = std::exchange(hooks, &h);
 }
 

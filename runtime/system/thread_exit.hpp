@@ -1,5 +1,5 @@
-// What is to be done when a thread has ended. Hooks run after the destructors of all the thread's thread_local objects,
-// so that these may still evaluate expressions, and print them. On a thread that ends with the process none runs.
+// Hooks that run when a thread has ended. They run after the destructors of all the thread's thread_local objects, so
+// that these may still evaluate and print expressions. On a thread that ends with the process no hook runs.
 #pragma once
 
 namespace ingot::runtime {
@@ -9,8 +9,8 @@ struct thread_exit_hook {
     thread_exit_hook* next = nullptr;
 };
 
-/// Runs the hook once, on the calling thread when it has ended. A hook that has run may be set again, by other hooks
-/// too.
+/// Runs the hook once, on the calling thread when it has ended. A hook that has run may be set again, also by other
+/// hooks.
 void at_thread_exit(thread_exit_hook&) noexcept;
 
 }  // namespace ingot::runtime

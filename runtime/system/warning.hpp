@@ -1,4 +1,4 @@
-// Warnings: one line on standard error for what the user should know although the result is right.
+// Warnings: one line on standard error, where the result is right but the user should know something.
 #pragma once
 
 #include <string_view>

@@ -21,7 +21,7 @@ std::optional<std::vector<std::byte>> read_whole_file(const std::string& path) {
     if (S_ISDIR(status.st_mode)) return errno = EISDIR, std::nullopt;
     std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
     if (!read_all(file.get(), bytes)) {
-        if (errno == 0) errno = EIO;  // it became shorter meanwhile
+        if (errno == 0) errno = EIO;  // the file became shorter meanwhile
         return std::nullopt;
     }
     return bytes;

@@ -8,10 +8,10 @@
 
 namespace ingot::runtime {
 
-/// Throws file_error where a name has a zero byte: the system would open the file of the name before it.
+/// Throws file_error where a name has a zero byte: the system would open the file whose name ends there.
 void check_path(const std::string& operation, const std::string& path);
 
-/// Nothing where it cannot be read: errno says why.
+/// The file's bytes; empty, with errno set, where it cannot be read.
 std::optional<std::vector<std::byte>> read_whole_file(const std::string& path);
 
 }  // namespace ingot::runtime

@@ -1,4 +1,4 @@
-// Splicing run-time trees, and evaluating what has to be an array before a statement can run.
+// Splices run-time trees, and evaluates the parts that must be arrays before a statement can run.
 #include "runtime/trees/lazy.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 const tree_node& tree_of(const operand& o) { return *static_cast<const tree_node*>(o.tree); }
 
-/// The value of word number `earlier` again; `like` has its dtype.
+/// A word that refers to the value of word number `earlier`; `like` has its dtype.
 word reference_to(std::uint32_t earlier, word like) {
     if (earlier >= detail::most_codes)
         throw error("[evaluate] a statement of more than " + std::to_string(detail::most_codes) +
@@ -30,7 +30,7 @@ word reference_to(std::uint32_t earlier, word like) {
     return detail::make_word(word_kind::reference, detail::dtype_of_word(like), earlier);
 }
 
-/// Appends the sources of the kept leaves in the piece that ends in `root`, each once a call.
+/// Appends the sources of the kept leaves in the piece that ends in `root`, each once in a call.
 void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
     auto& [met, open] = tree_walk::begin();
     open.push_back({&root, 0});
@@ -44,7 +44,7 @@ void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
     }
 }
 
-/// Writes trees as program words. A thread has one at a time, and the next takes over its memory.
+/// Writes trees as program words. A thread has one at a time; the next one reuses its memory.
 class splicer {
 public:
     splicer(spliced& out, const kept_results& results)
@@ -57,7 +57,7 @@ public:
         open_.clear();
     }
 
-    /// A context is a list of axes that nodes are computed over; equal nodes in one context are equal values.
+    /// A context is a list of axes over which nodes are computed; equal nodes in one context are equal values.
     std::uint32_t new_context() noexcept { return ++contexts_; }
 
     void write(const tree_node& root, std::uint32_t context) {
@@ -99,7 +99,7 @@ private:
         int next;
     };
 
-    /// Reads what a piece made of this node before, as a view of it does: it is not made again beside that.
+    /// Reads a node's value from the array of an evaluated piece, as a view of it does, instead of computing it again.
     void write_result(const tree_node& n, const buffer& result) {
         const dtype type = detail::dtype_of_word(n.code);
         out_.program.push_back(detail::make_word(word_kind::leaf, type));
@@ -175,7 +175,7 @@ detail::layout without_leading(const detail::layout& l, int axes) {
 
 bool finds_digits(word code) { return detail::code_of_word(code) == static_cast<word>(detail::place_rule::digits); }
 
-/// Whether a reduction or scan is among the words from there on.
+/// Whether a reduction, scan or other binder (unravels and gathers do not count) is among the words from `program` on.
 bool has_other_binders(const spliced& words, std::size_t program, std::size_t attribute) {
     for (std::size_t w = program; w < words.program.size(); ++w) {
         const word_kind kind = detail::kind_of_word(words.program[w]);
@@ -185,7 +185,7 @@ bool has_other_binders(const spliced& words, std::size_t program, std::size_t at
     return false;
 }
 
-/// Whether a value moves along one of its first `lead` axes; `operands` are those from its first one on.
+/// Whether a value moves along one of its first `lead` axes; `operands` begins at its first operand.
 bool moves_along_leading(std::span<const operand> operands, int lead) {
     for (const operand& o : operands)
         for (int j = 0; has_axes(o) && j < lead; ++j)
@@ -197,8 +197,8 @@ struct context_lists {
     std::vector<std::uint32_t> contexts, open;
 };
 
-/// The context of each word of a program; its outputs have one in common, but those of several shapes each its own.
-/// Stands until the thread's next call.
+/// The context of each word of a program. All outputs share one; outputs of several shapes have one each. The span is
+/// valid until the thread's next call.
 std::span<const std::uint32_t> contexts_of(std::span<const word> program, bool several, splicer& s) {
     const std::uint32_t outermost = s.new_context();
     auto& [contexts, open] = per_thread<context_lists>::own();
@@ -229,7 +229,7 @@ bool binds_many_axes(const statement& s) {
 }
 
 std::vector<piece> pieces_of(const statement& s) {
-    // Depth first, with a stack of its own.
+    // The search is depth first, with a stack on the heap.
     struct frame {
         piece open;
         std::size_t next = 0;
@@ -270,7 +270,7 @@ void splice(spliced& out, const statement& s, const kept_results& results) {
     }
 }
 
-/// The arrays of the pieces, each for as long as a piece to come reads it. Pieces of equal structure are one.
+/// The arrays of the pieces, each kept until the last piece that reads it. Pieces of equal structure share one.
 class flat_statement::store final : public kept_results {
 public:
     const buffer* find(const tree_node& source) const override { return entries_.at(source.hash).memory.get(); }
@@ -285,7 +285,7 @@ public:
         if (--e->second.uses == 0) entries_.erase(e);
     }
     void clear() noexcept { entries_.clear(); }
-    /// Null where it was stored already.
+    /// Null where the array is stored already.
     buffer_ref* memory_for(const tree_node& source) {
         entry& e = entries_.at(source.hash);
         return e.memory ? nullptr : &e.memory;
@@ -303,7 +303,7 @@ private:
 };
 
 struct flat_statement::workspace {
-    std::vector<tree_ref> roots;  // of the outputs, where the statement itself is cut as trees are
+    std::vector<tree_ref> roots;  // of the outputs, where the statement itself is cut
     store pieces;
     spliced words;
     std::vector<buffer_ref> reshaped;
@@ -316,7 +316,7 @@ struct kept_sources {
     std::vector<tree_node*> found;
 };
 
-/// Whether a statement's trees have kept leaves, so that other pieces are to be evaluated before it.
+/// Whether a statement's trees have kept leaves, so that other pieces must be evaluated first.
 bool has_pieces_below(const statement& s) {
     std::vector<tree_node*>& found = per_thread<kept_sources>::own().found;
     found.clear();
@@ -336,10 +336,10 @@ std::vector<std::size_t> beginnings_of(std::span<const word> program, std::size_
 }  // namespace
 
 auto flat_statement::take_workspace() -> std::unique_ptr<workspace, give_back> {
-    // More than one where what a piece is made of is no flat statement itself.
+    // There are several where evaluating a piece needs a flat statement in turn.
     auto& spare = per_thread<std::vector<std::unique_ptr<workspace>>>::own();
     if (spare.empty()) {
-        spare.reserve(spare.capacity() + 1);  // so that giving it back does not fail
+        spare.reserve(spare.capacity() + 1);  // so that give_back cannot fail
         return std::unique_ptr<workspace, give_back>(new workspace);
     }
     std::unique_ptr<workspace, give_back> own(spare.back().release());
@@ -394,7 +394,7 @@ void flat_statement::splice_as_trees(const statement& s) {
         tree_ref root = detail::make_tree(own, s.operands.subspan(operand_at, own_operands),
                                           s.attributes.subspan(attribute_at, own_attributes));
         operand_at += own_operands, attribute_at += own_attributes;
-        // Several values would meet in one statement again.
+        // Otherwise the values of several outputs would be one statement again.
         if (first.size() > 1) root = make_kept(std::move(root));
         program.push_back(detail::make_word(word_kind::lazy, detail::dtype_of_word(root->code)));
         operand& tree = operands.emplace_back();
@@ -411,7 +411,7 @@ void flat_statement::evaluate_pieces(const statement& s) {
     for (const piece& p : pieces)
         for (const tree_node* r : p.reads) pieces_.expect_use(*r);
     for (const piece& p : pieces) {
-        if (!p.source) break;  // the statement itself; what it reads stays
+        if (!p.source) break;  // the statement itself; the arrays that it reads stay
         if (buffer_ref* memory = pieces_.memory_for(*p.source)) {
             splice(words_, *p.source, pieces_);
             detail::layout where;
@@ -459,7 +459,7 @@ void flat_statement::evaluate_reshaped() {
 }
 
 void flat_statement::evaluate_operand(beginning b, const operand& place, dtype type) {
-    // The result's axes lead every layout of the operand, and nothing moves along them: it is computed without them.
+    // The result's axes lead every layout of the operand, and nothing moves along them, so they are dropped.
     const int lead = place.where->rank();
     evaluate_words(b, type, [lead](const detail::layout& l) { return without_leading(l, lead); });
     words_.operands.back().where = place.where;
@@ -482,7 +482,7 @@ void flat_statement::evaluate_value(beginning b, int rank, dtype type) {
         if (moves) stride *= extent;
     }
     evaluate_words(b, type, [&all](const detail::layout& l) {
-        detail::layout once = l;  // along axes on which nothing moves
+        detail::layout once = l;  // extent 1 along axes on which nothing moves
         for (int j = 0; j < all.rank(); ++j)
             if (all.strides()[j] == 0) once.shape()[j] = 1;
         return once;

@@ -1,5 +1,5 @@
-// From statements with run-time trees in them, with reshapes that no kernel makes, or with scans of which little is
-// read, to plain ones.
+// Turns a statement that cannot be classified as it is into a plain one. Such a statement has (1) run-time trees, (2)
+// reshapes that no kernel computes, (3) scans of which little is read, or (4) too many axes.
 #pragma once
 
 #include <deque>
@@ -13,8 +13,8 @@
 
 namespace ingot::runtime {
 
-/// Whether a statement finds the digits of a place beside binders of other kinds: kernels do so in elementwise trees
-/// alone.
+/// Whether a statement reshapes by the digits of an index beside other binders. Kernels do so only in elementwise
+/// trees.
 inline bool has_digits_beside_binders(const statement& s) {
     using detail::word_kind;
     bool digits = false, others = false;
@@ -29,7 +29,7 @@ inline bool has_digits_beside_binders(const statement& s) {
     return digits && others;
 }
 
-/// Whether a statement binds more axes than it has room for beside those of its result, and is cut before.
+/// Whether a statement binds more axes than fit beside those of its result, so that it is cut first.
 bool binds_many_axes(const statement& s);
 
 /// Whether a statement can be classified as it is: no run-time trees, no such reshapes, no scan of which little is
@@ -46,15 +46,16 @@ inline bool is_flat(const statement& s) {
     return !has_digits_beside_binders(s);
 }
 
-/// Whether an operand's layout is one of elements along axes: a number has none, nor has an array that is read whole.
+/// Whether an operand's layout describes elements along axes. A number has no layout, and an array that is read whole
+/// has no axes.
 inline bool has_axes(const operand& o) noexcept { return o.where && o.kind != detail::operand_kind::raw; }
 
-/// A program without lazy words and what it takes. The operands point into the trees and into `results`.
+/// A program without lazy words, its operands and attributes. The operands point into the trees and into `results`.
 struct spliced {
     std::vector<detail::word> program;
     std::vector<operand> operands;
     std::vector<detail::word> attributes;
-    std::deque<detail::layout> layouts;  // of results of pieces that are read in the place of what they are of
+    std::deque<detail::layout> layouts;  // of nodes that are read from an evaluated piece
 
     void clear() noexcept {
         program.clear();
@@ -64,11 +65,10 @@ struct spliced {
     }
 };
 
-/// Puts folds of what comes before in the place of prefixes that nothing reads (narrow_scans.hpp). Layouts that change
-/// are added to `layouts`.
+/// Replaces prefixes that nothing reads by folds of them (narrow_scans.hpp). Changed layouts are added to `layouts`.
 void narrow_scans(spliced&, std::deque<detail::layout>& layouts);
 
-/// A part of a statement's trees that is one kernel: it ends in `source` (null: in the statement) and begins at leaves.
+/// A part of a statement's trees that one kernel computes. `source` is its root (null: the statement itself).
 struct piece {
     tree_node* source;
     std::vector<tree_node*> reads;  // the sources of its kept leaves, each once
@@ -76,35 +76,35 @@ struct piece {
 /// The pieces of a statement, each after those it reads; the last is the statement's own.
 std::vector<piece> pieces_of(const statement&);
 
-/// Where kept leaves find the arrays of their sources.
+/// The arrays to which the sources of kept leaves were evaluated.
 class kept_results {
 public:
     virtual const buffer* find(const tree_node& source) const = 0;
-    /// The same of any node: null where it is no piece's source, or that one is not evaluated yet.
+    /// Like find, for any node: null where it is no piece's source, or its piece has not been evaluated yet.
     virtual const buffer* find_if_there(const tree_node&) const { return nullptr; }
 
 protected:
     ~kept_results() = default;
 };
 
-/// Writes a statement's program with its trees in the place of the lazy words; a node that was met before in the same
-/// context is a reference to its word. Nothing is written twice that a lazy shares.
+/// Writes a statement's program with its trees in place of the lazy words. A node that was met before in the same
+/// context becomes a reference to its word, so shared nodes are written once.
 void splice(spliced&, const statement&, const kept_results&);
-/// The same for one tree.
+/// Splices one tree.
 void splice(spliced&, const tree_node&, const kept_results&);
 
-/// What is done with a statement whose outputs are new arrays: they have memory and a layout afterwards.
+/// Evaluates a statement whose outputs are new arrays: afterwards they have memory and a layout.
 using statement_function = std::function<void(const statement&)>;
-/// Evaluates a statement that has no slot of its own: the table of all keys serves it.
+/// Evaluates a statement without a slot of its own, by the table of all keys.
 void evaluate_without_slot(const statement&);
 
-/// A flat statement in the place of one that is not. Making it evaluates the pieces below, one kernel each; a piece's
-/// array goes when its last user is done. What is reshaped at digits of a place is evaluated too where it has to be:
-/// the place is then where its array is read. What is read beyond the ends of an axis, or at digits and along other
-/// axes, is evaluated itself.
+/// A flat statement for one that is not. The constructor evaluates the pieces below, one kernel each; a piece's array
+/// is released after its last use. Reshapes by digits beside other binders are evaluated too: (1) a reshape whose
+/// operand moves along bound axes only: the operand is evaluated and read at the index; (2) any other: its result is
+/// evaluated.
 class flat_statement {
 public:
-    /// `evaluate`: what evaluates the pieces, in order; those need not be flat themselves.
+    /// `evaluate` evaluates the pieces, in order; they need not be flat themselves.
     explicit flat_statement(const statement&, statement_function evaluate = evaluate_without_slot);
     flat_statement(const flat_statement&) = delete;
     flat_statement& operator=(const flat_statement&) = delete;
@@ -116,7 +116,7 @@ public:
 
 private:
     class store;
-    struct workspace;  // a thread has one to spare, so that a statement that comes again allocates nothing
+    struct workspace;  // kept by the thread, so that a repeated statement allocates nothing
     struct give_back {
         void operator()(workspace*) const noexcept;
     };
@@ -125,14 +125,15 @@ private:
         std::size_t program, operands, attributes;
     };
     void splice_with_pieces(const statement&);
-    /// The same of a statement that binds too many axes: it is cut as a tree is.
+    /// Splices a statement that binds too many axes: it is made into trees, which are cut.
     void splice_as_trees(const statement&);
     void evaluate_pieces(const statement&);
     void evaluate_reshaped();
     void evaluate_operand(beginning, const operand& place, dtype type);
-    /// A value of this rank, as an array that along axes on which nothing moves lies but once.
+    /// Evaluates a value of this rank into an array that has extent 1 along axes on which nothing moves.
     void evaluate_value(beginning, int rank, dtype type);
-    /// Puts an array in the place of the words from there on; the caller says how it lies. `seen` makes their layouts.
+    /// Evaluates the words from `beginning` on and replaces them by a leaf; the caller sets its layout. `seen` maps the
+    /// layouts of the operands.
     void evaluate_words(beginning, dtype type, const std::function<detail::layout(const detail::layout&)>& seen);
 
     const statement_function evaluate_;

@@ -1,6 +1,6 @@
-// What is done to the leaves of a tree. A node links the lists of its operands: leaves are copied where they are an
-// array's or a tree's that stays, as bytes, and no more of them than their rank fills. References to one buffer are
-// taken and given back together (spare_references), parts of lists are recycled (spare_blocks).
+// Operations on the leaves of a tree. A node links the lists of its operands. Leaves are copied where their array or
+// tree stays in use: as bytes, and only as many as their rank fills. References to one buffer are taken and returned
+// together (spare_references); parts of lists are recycled (spare_blocks).
 #include <ingot/core/leaves.hpp>
 
 #include <algorithm>
@@ -24,13 +24,13 @@ void drop_references(buffer* b, std::uint32_t count) noexcept {
         runtime::release_buffer(*b);
 }
 
-/// Has the thread give back what it has to spare when it ends.
+/// Makes the thread return its spare references and blocks when it ends.
 void end_with_thread() noexcept;
 
-/// References that a thread has to spare. A tree has the same few buffers in many leaves, and a locked addition costs
-/// more than all else that is done to a leaf: so they are taken from a buffer by the handful, leaves take them from
-/// here and leave them here, and when a tree is dropped all that is here goes back. A buffer may so look shared, for a
-/// while, that is not; a caller that wants to know settles first (buffer_ref::use_count).
+/// Spare references of a thread. A tree has the same few buffers in many leaves, and a locked addition costs more than
+/// all other work on a leaf. So the thread takes a handful of references from a buffer at once; leaves take references
+/// from here and return them here, and dropping a tree returns all of them to the buffers. Meanwhile a buffer may look
+/// shared that is not; a caller that needs the exact count settles first (buffer_ref::use_count).
 class spare_references {
 public:
     void take(buffer& b) noexcept {
@@ -57,7 +57,7 @@ private:
         std::uint32_t count = 0;
     };
 
-    /// Arrays made one after another have control blocks side by side, and so lines of their own.
+    /// Consecutively made arrays have adjacent control blocks, and so different lines.
     line& line_of(buffer& b) noexcept {
         return lines_[reinterpret_cast<std::uintptr_t>(&b) / sizeof(buffer) % line_count];
     }
@@ -73,17 +73,17 @@ private:
         claimed_ |= 1u << (&l - lines_);
     }
     static void empty(line& l) noexcept {
-        const line was = std::exchange(l, line{});  // first, for the end of foreign memory may be code that comes here
+        const line was = std::exchange(l, line{});  // first: ending foreign memory may run code that comes back here
         if (was.count != 0) drop_references(was.of, was.count);
     }
     line lines_[line_count];
     std::uint32_t claimed_ = 0;  // bit i: line i
 };
 
-/// Parts of lists that a thread has to spare: every statement builds and drops a tree.
+/// Spare parts of lists of a thread: every statement builds and drops a tree.
 class spare_blocks {
 public:
-    /// An empty one, in no list.
+    /// An empty part that is in no list.
     leaf_block& take() {
         leaf_block* block = first_;
         if (block == nullptr) [[unlikely]]
@@ -93,7 +93,7 @@ public:
         block->next = nullptr;
         return *block;
     }
-    /// A whole list, all of whose leaves have ended.
+    /// Takes back a whole list, all of whose leaves have ended.
     void put(leaf_block& list, int parts) noexcept {
         if (parts > free_) [[unlikely]]
             if (!begin() || parts > free_) return release(&list);
@@ -101,7 +101,7 @@ public:
         list.last->next = first_;
         first_ = &list;
     }
-    /// Keeps none until it is used again.
+    /// Frees all parts. None is kept until the next use.
     void give_back() noexcept {
         release(std::exchange(first_, nullptr));
         free_ = none;
@@ -111,7 +111,7 @@ public:
 private:
     static constexpr int none = 0, most = 128;
 
-    /// False where it has begun already.
+    /// Returns false if it has begun already.
     [[gnu::noinline]] bool begin() noexcept {
         if (std::exchange(begun_, true)) return false;
         end_with_thread();
@@ -128,7 +128,7 @@ private:
     }
 
     leaf_block* first_ = nullptr;
-    int free_ = none;  // places for more of them
+    int free_ = none;  // room for more parts
     bool begun_ = false;
 };
 
@@ -138,7 +138,8 @@ struct tree_memory {
 };
 constinit thread_local tree_memory of_thread;
 
-/// Statements between two ends are as those of any thread: destructors of thread_local objects evaluate expressions.
+/// Hooks the thread's end. Destructors of thread_local objects may evaluate expressions afterwards; the next one hooks
+/// it again.
 void end_with_thread() noexcept {
     constinit static thread_local bool is_set = false;
     constinit static thread_local runtime::thread_exit_hook at_exit{[](runtime::thread_exit_hook&) noexcept {
@@ -161,8 +162,8 @@ inline void relocate(leaf_record* to, const leaf_record* from, int rank) noexcep
         std::memcpy(static_cast<void*>(to), from, head);
 }
 
-/// Copies a leaf to where none is. By the stores of a move, for a processor waits where it reads what it wrote in other
-/// pieces.
+/// Copies a leaf to uninitialised memory. It stores in the same pieces as a move: the processor stalls where it reads
+/// in other pieces than it wrote.
 inline void duplicate(spare_references& references, leaf_record* to, const leaf_record* from, int rank) {
     if (rank > inline_rank) [[unlikely]] {
         ::new (to) leaf_record(*from);
@@ -172,7 +173,7 @@ inline void duplicate(spare_references& references, leaf_record* to, const leaf_
     }
 }
 
-/// Joins `shape`, which broadcasts with what is there.
+/// Broadcasts `shape` into `room`; the caller has checked that it fits.
 void widen(shape_room& room, int& rank, extents_ref shape) noexcept {
     if (shape.rank > rank) {
         std::copy_backward(room, room + rank, room + shape.rank);
@@ -190,10 +191,10 @@ leaf_span leaves_of(const leaf_part& part) noexcept {
     return part.list ? leaf_span(**part.list) : leaf_span(*part.single);
 }
 
-/// The leaf that has an operand's shape, or null.
+/// The leaf that has the operand's shape, or null.
 const leaf_record* holder_of(const leaf_part& part) noexcept { return part.list ? (*part.list)->holder : part.single; }
 
-/// What operands are most often: arrays of one shape on one device, and scalars after them.
+/// Whether the operands are the most common ones: arrays of one shape on one device, and scalars after them.
 bool all_alike(const leaf_part* parts, int n) noexcept {
     const leaf_record* a = holder_of(parts[0]);
     if (!a || !a->memory) return false;
@@ -207,12 +208,13 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
     return true;
 }
 
-/// Broadcasts the operands. Returns which of them has the result's shape, or -1. Throws what join_leaves throws.
+/// Broadcasts the operands. Returns the number of the one with the result's shape, or -1. Throws what join_leaves
+/// throws.
 [[gnu::noinline]] int check_operands(const char* operation, const leaf_part* parts, int n) {
     shape_room rooms[most_arguments], room;
     extents_ref shapes[most_arguments];
     device_id device = no_device;
-    if (const leaf_record* last = parts[n - 1].single; last && last->kind == operand_kind::text) --n;  // has no shape
+    if (const leaf_record* last = parts[n - 1].single; last && last->kind == operand_kind::text) --n;  // no shape
     for (int k = 0; k < n; ++k) {
         device_id own = no_device;
         if (!parts[k].other) {
@@ -233,7 +235,7 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
     return broadcast_shapes(operation, shapes, n, room, rank);
 }
 
-/// The part of a list that has room for another leaf behind all others.
+/// The last part of a list, with room for another leaf.
 inline leaf_block& part_with_room(spare_blocks& blocks, leaf_block& list) {
     leaf_block* part = list.last;
     if (part->count == leaf_block::room) {
@@ -243,7 +245,7 @@ inline leaf_block& part_with_room(spare_blocks& blocks, leaf_block& list) {
     return *part;
 }
 
-/// Appends a copy of a leaf, whose rank the list has.
+/// Appends a copy of a leaf whose rank is at most the list's.
 inline leaf_record* append(tree_memory& memory, leaf_block& list, const leaf_record& leaf) {
     leaf_block& part = part_with_room(memory.blocks, list);
     leaf_record* const to = part.end();
@@ -270,7 +272,7 @@ inline leaf_block& make_list(spare_blocks& blocks) {
     return list;
 }
 
-/// Appends an operand's leaves. Returns where the one is that has its shape, or null.
+/// Appends an operand's leaves. Returns the appended leaf that has the operand's shape, or null.
 leaf_record* append(tree_memory& memory, leaf_block& list, const leaf_part& part) {
     if (part.other) return nullptr;
     if (part.list && part.taken) {
@@ -299,7 +301,7 @@ leaf_record* append(tree_memory& memory, leaf_block& list, const leaf_part& part
     return copy_of_holder;
 }
 
-/// Whether two leaves are what operands are most often: arrays of one shape on one device, or an array and a scalar.
+/// Whether two leaves are the most common operands: arrays of one shape on one device, or an array and a scalar.
 inline bool are_alike(const leaf_record& a, const leaf_record& b) noexcept {
     if (!a.memory) return false;
     if (!b.memory) return !b.is_array();
@@ -316,7 +318,7 @@ inline bool are_alike(const leaf_record& a, const leaf_record& b) noexcept {
 constinit leaf_block no_leaves;
 
 void join_leaves(const char* operation, leaf_block*& to, const leaf_part* parts, int n) {
-    // The checks come first: where they throw, the operands are as they were.
+    // The checks come first: where they throw, the operands are unchanged.
     const int source = all_alike(parts, n) ? 0 : check_operands(operation, parts, n);
     int total = 0;
     for (int k = 0; k < n; ++k) total += count_of(parts[k]);
@@ -336,7 +338,7 @@ void join_leaves(const char* operation, leaf_block*& to, const leaf_part* parts,
 
 namespace {
 
-// What operands seldom are. Apart, so that the common join saves no registers for them.
+// Joins of less common operands are separate functions, so that the common join saves no registers for them.
 [[gnu::noinline]] void join_any(const char* operation, leaf_block*& to, const leaf_record& a, const leaf_record& b) {
     const leaf_part parts[] = {{.single = const_cast<leaf_record*>(&a)}, {.single = const_cast<leaf_record*>(&b)}};
     join_leaves(operation, to, parts, 2);

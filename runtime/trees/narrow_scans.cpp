@@ -1,4 +1,5 @@
-// See narrow_scans.hpp. The words of a scan's operand come twice: cut to what is folded, and to what is scanned.
+// See narrow_scans.hpp. The words of a scan's operand are written twice: cut to the folded part and to the scanned
+// part.
 #include "runtime/trees/narrow_scans.hpp"
 
 #include <algorithm>
@@ -19,11 +20,11 @@ using detail::word_kind;
 
 namespace {
 
-constexpr index_t worth_bytes = 1 << 16;  // less is bounded scratch, and not worth a kernel
+constexpr index_t worth_bytes = 1 << 16;  // a smaller scan's memory is bounded scratch, not worth a kernel
 
 fold fold_of(word scan) { return static_cast<fold>(detail::code_of_word(scan)); }
 
-/// An operand's words, all of their references among themselves.
+/// The words of an operand; its references stay within it.
 struct segment {
     std::size_t program, operands, attributes;
     spliced words;
@@ -41,7 +42,7 @@ segment take_from(spliced& all, std::size_t program, std::size_t operands, std::
     return s;
 }
 
-/// Appends the segment with `extent` elements from `start` of the axis that `lead` axes precede.
+/// Appends the segment, cut to `extent` elements from `start` along axis number `lead`.
 void append_cut(spliced& to, const segment& s, int lead, index_t start, index_t extent, std::deque<layout>& layouts) {
     const std::size_t shift = to.program.size() - s.program;
     for (const word code : s.words.program)
@@ -62,7 +63,7 @@ void append_cut(spliced& to, const segment& s, int lead, index_t start, index_t 
     to.attributes.insert(to.attributes.end(), s.words.attributes.begin(), s.words.attributes.end());
 }
 
-/// Whether the operand's own layouts have the extents of the result, so that a reduction of it has them too.
+/// Whether the operand's own layouts have the result's extents, so that a reduction of it has them too.
 bool spans_result(const segment& s, const layout& result) {
     for (int j = 0; j < result.rank(); ++j)
         if (std::ranges::none_of(s.words.operands, [&](const operand& o) {
@@ -81,7 +82,7 @@ read_prefixes find_read_prefixes(word scan, std::span<const operand> operands) {
         const index_t far = pick.strides()[j] * (pick.shape()[j] - 1);
         (far < 0 ? r.first : r.last) += far;
     }
-    // The operand's leaves precede the pick, and every layout among them has the scanned axis behind the result's.
+    // The operand's leaves precede the pick; a layout among them has the scanned axis behind the result's axes.
     for (std::size_t i = operands.size() - 1; i-- > 0 && r.length == 1;) {
         if (!has_axes(operands[i])) continue;
         const layout* const l = operands[i].where;
@@ -92,14 +93,14 @@ read_prefixes find_read_prefixes(word scan, std::span<const operand> operands) {
     return r;
 }
 
-/// Whether parts joined in any order are the same bits.
+/// Whether parts joined in any order give the same bits.
 bool is_exact(word scan) {
     return detail::kind_of(detail::dtype_of_word(scan)) != detail::kind::floating || fold_of(scan) == fold::min ||
            fold_of(scan) == fold::max;
 }
 
 bool shows_little(word scan, std::span<const operand> operands) {
-    // Strict arithmetic folds strictly from the left, whatever is shown of it.
+    // Strict arithmetic folds strictly from the left, however little is read.
     if (current().math == detail::math_mode::strict && !is_exact(scan)) return false;
     const layout& pick = *operands.back().where;
     if (pick.size() == 0) return false;
@@ -116,8 +117,8 @@ void narrow_scans(spliced& words, std::deque<layout>& layouts) {
         std::size_t program, operands, attributes;
     };
     const spliced old = std::exchange(words, {});
-    std::vector<beginning> values;  // on the program's stack
-    std::vector<word> moved;        // where each old word is now
+    std::vector<beginning> values;  // of the values on the program's stack
+    std::vector<word> moved;        // the new number of each old word
     std::size_t next_operand = 0, binder = 0;
     for (const word code : old.program) {
         const word_kind kind = detail::kind_of_word(code);

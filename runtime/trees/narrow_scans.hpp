@@ -1,10 +1,10 @@
-// Scans of which little is read. All prefixes would be kept to read a few of them; so what comes before the first that
-// is read is folded instead, and what comes behind the last is left out:
+// Scans of which little is read. Instead of storing all prefixes, a fold computes the part before the first prefix that
+// is read, and the part behind the last is left out:
 //
 //   cumsum(x)(slice(-3, none))   is   sum(x(slice(0, -3))) + cumsum(x(slice(-3, none)))
 //   cumsum(x)(k)                 is   sum(x(slice(0, k + 1)))
 //
-// What is stored is then as large as what is between the first and the last prefix that are read.
+// The stored part is then as large as the range between the first and the last prefix that are read.
 #pragma once
 
 #include <span>
@@ -13,17 +13,17 @@
 
 namespace ingot::runtime {
 
-/// The prefixes of a scan that are read, by their places on the scanned axis.
+/// The range of a scan's prefixes that are read, as indices on the scanned axis.
 struct read_prefixes {
     detail::index_t first, last;
     detail::index_t length;  // of the axis
-    /// Where what is folded beforehand ends. No reduction folds logarithms: their scans begin at the beginning.
+    /// End of the part that is folded first. No reduction folds logarithms, so their scans begin at 0.
     detail::index_t begin;
 };
-/// Of a scan's word and the operands up to its pick.
+/// For a scan's word; `operands` end with its pick.
 read_prefixes find_read_prefixes(detail::word scan, std::span<const operand> operands);
 
-/// Whether a scan would store much, and at least twice what has to be.
+/// Whether a scan would store much, and at least twice as much as it must.
 bool shows_little(detail::word scan, std::span<const operand> operands);
 
 }  // namespace ingot::runtime

@@ -1,4 +1,4 @@
-// What shape a reshape makes, and whether strides alone make it.
+// Infers the shape of a reshape, and decides whether strides alone can express it.
 #include <ingot/core/reshape.hpp>
 
 #include <algorithm>
@@ -73,10 +73,10 @@ bool try_reshape(layout& l, std::span<const index_t> new_shape, int bound) {
     for (int j = 0; j < lead; ++j) size *= l.shape()[j];
     for (const index_t n : new_shape) new_size *= n;
     if (size != new_size) return false;
-    if (size == 0)  // it still moves along all axes: a value of each place is not one value
+    if (size == 0)  // an empty view still moves along all axes: it must not look like a broadcast
         std::copy_n(contiguous_layout(new_shape).strides(), new_rank, result.strides());
-    // From the innermost axes out: the shortest runs of old and new axes that hold equally many elements. Within such a
-    // run the old axes have to be one axis cut in pieces; the new ones are the same axis cut otherwise.
+    // From the innermost axes outwards, find the shortest runs of old and new axes with equally many elements. Within a
+    // run the old axes must form one axis cut in pieces; the new ones are the same axis cut otherwise.
     for (int old_axis = lead - 1, new_axis = new_rank - 1; size != 0 && old_axis >= 0 && new_axis >= 0;) {
         if (l.shape()[old_axis] == 1) {
             --old_axis;

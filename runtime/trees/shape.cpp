@@ -1,4 +1,4 @@
-// Shapes: broadcasting, checks, and how they are printed; the errors a statement throws when it is built.
+// Shapes: broadcasting, checks and printing; the errors that a statement throws when it is built.
 #include <algorithm>
 #include <atomic>
 #include <limits>

@@ -1,5 +1,5 @@
-// Building and releasing run-time trees. Every walk has a stack of its own on the heap: trees are as deep as
-// loops are long.
+// Builds and releases run-time trees. Every walk has its own stack on the heap, because trees are as deep as loops are
+// long.
 #include "runtime/trees/tree.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void add(tree_hash& h, const layout& l) {
     }
 }
 
-/// Saturates: a count past the bounds is past the bounds.
+/// Saturates: a count beyond the bounds stays beyond them.
 void set_size(tree_node& n, piece_size size) {
     n.nodes = static_cast<std::uint32_t>(std::min(size.nodes, 0xfff)) & 0xfffu;
     n.bound_axes = static_cast<std::uint32_t>(std::min(size.axes, 0x3f)) & 0x3fu;
@@ -57,13 +57,13 @@ void set_shape(tree_node& n, extents_ref shape) {
     n.rank = static_cast<std::uint8_t>(shape.rank);
 }
 
-/// Of a whole array `where` says no more than where it begins, and bits[1] how many elements it has.
+/// For a whole array, `where` gives only its beginning, and bits[1] the number of elements.
 tree_ref make_placed(word code, const operand& o) {
     auto* n = new_node<placed>(code);
     n->where = *o.where;
     n->device = o.device;
     if (o.memory) {
-        // The operand stands for a counted reference in the tree it was gathered from.
+        // The operand was gathered from a tree that holds a reference, so the count is not 0.
         const_cast<buffer*>(o.memory)->references.fetch_add(1, std::memory_order_relaxed);
         n->memory = buffer_ref::adopt(const_cast<buffer*>(o.memory));
         n->device = o.memory->device;
@@ -83,7 +83,7 @@ tree_ref make_number(word code, const operand& o) {
     n->exponent = o.exponent;
     add(n->hash, n->code);
     add(n->hash, n->value.bits[0]);
-    if (n->value.bits[1] != 0) add(n->hash, n->value.bits[1]);  // few have more than eight bytes
+    if (n->value.bits[1] != 0) add(n->hash, n->value.bits[1]);  // few values have more than eight bytes
     add(n->hash, n->value.serial);
     add(n->hash, static_cast<std::uint64_t>(n->type) | static_cast<std::uint64_t>(n->exponent) << 8);
     return tree_ref::adopt(n);
@@ -91,7 +91,7 @@ tree_ref make_number(word code, const operand& o) {
 
 // ---- sizes of pieces -------------------------------------------------------------------------------------------
 
-/// Every occurrence counted: an upper bound, found without a walk.
+/// Counts every occurrence of a node: an upper bound without a walk.
 piece_size size_by_sum(std::span<tree_ref> arguments) {
     piece_size s;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -110,7 +110,7 @@ piece_size size_with_pick(std::span<tree_ref> arguments, const operand* pick) {
     return s;
 }
 
-/// Each node counted once for each binder beneath which it is computed; stops where that passes the bounds.
+/// Counts each node once for each binder beneath which it is computed. It stops beyond the bounds.
 piece_size size_by_walk(std::span<tree_ref> arguments) {
     auto& [seen, open] = tree_walk::begin();
     piece_size s;
@@ -136,7 +136,7 @@ piece_size size_by_walk(std::span<tree_ref> arguments) {
 
 // ---- nodes over nodes ------------------------------------------------------------------------------------------
 
-/// What a node over several operands is called in errors.
+/// The operation's name in errors.
 const char* name_of(word code, std::span<tree_ref> arguments) {
     switch (detail::kind_of_word(code)) {
         case word_kind::map:
@@ -152,7 +152,7 @@ const char* name_of(word code, std::span<tree_ref> arguments) {
     }
 }
 
-/// The extents that arguments broadcast to: those of one of them, or new ones in `room`.
+/// The extents to which arguments broadcast: those of an argument, or new ones in `room`.
 extents_ref broadcast(word code, std::span<tree_ref> arguments, detail::shape_room& room) {
     extents_ref result = arguments[0]->extents();
     bool alike = true;
@@ -187,7 +187,7 @@ device_id common_device(word code, std::span<tree_ref> arguments) {
 
 extents_ref leading(extents_ref e, int bound) { return {e.data, e.rank - bound}; }
 
-/// The size of what is below a new elementwise node, after its largest operands were kept where it would not fit.
+/// The size of the piece below a new elementwise node. Its largest operands are kept until the piece fits.
 piece_size cut(std::span<tree_ref> arguments) {
     piece_size s = size_by_sum(arguments);
     if (!s.fits()) s = size_by_walk(arguments);
@@ -199,7 +199,7 @@ piece_size cut(std::span<tree_ref> arguments) {
         };
         for (tree_ref& a : arguments)
             if (arity_of(*a) > 0 && (!largest || weight(a) > weight(*largest))) largest = &a;
-        if (!largest) break;  // leaves alone, of very high rank
+        if (!largest) break;  // only leaves, of very high rank
         const tree_ref kept = make_kept(*largest), source = *largest;
         for (tree_ref& a : arguments)
             if (a.get() == source.get()) a = kept;
@@ -209,7 +209,7 @@ piece_size cut(std::span<tree_ref> arguments) {
     return s;
 }
 
-/// For each word, whether it is beneath a binder: computed over more axes than the result's.
+/// For each word, whether it is beneath a binder and so computed over more axes than the result's.
 std::vector<bool> beneath_binders(std::span<const word> program) {
     std::vector<bool> beneath(program.size()), open{false};
     for (std::size_t w = program.size(); w-- > 0;) {
@@ -235,7 +235,7 @@ void destroy(tree_node& n) {
             static_cast<picking_branch&>(n).~picking_branch();
             break;
         default:
-            break;  // nothing but numbers and pointers
+            break;  // only numbers and pointers
     }
     ::operator delete(&n);
 }
@@ -277,7 +277,7 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
 
     tree_node* n;
     tree_node** to;
-    // A node that shares its extents with no other has them behind it.
+    // New extents are stored behind the node.
     const auto make = [&]<class N>(std::type_identity<N>) {
         const bool own = shape.data == room;
         N* const made = new_node<N>(code, own ? static_cast<std::size_t>(shape.rank) * sizeof(index_t) : 0);
@@ -315,8 +315,8 @@ namespace ingot::detail {
 using namespace runtime;
 
 void release_tree(tree_node& last) noexcept {
-    // The nodes to be destroyed wait in a list that is threaded through their shape pointers, which are not read any
-    // more; so the depth of a tree costs no stack and no memory.
+    // Nodes to be destroyed form a list through their shape pointers, which are no longer read. So the depth of a tree
+    // costs no stack and no memory.
     tree_node* waiting = nullptr;
     const auto drop = [&](tree_node* n) {
         if (n->references.load(std::memory_order_acquire) != 1 &&
@@ -336,7 +336,7 @@ void release_tree(tree_node& last) noexcept {
 }
 
 std::uint32_t count_own(const tree_node& n, const buffer* b) noexcept {
-    // Recursive: it ends at kept leaves, so it is as deep as one piece.
+    // The recursion ends at kept leaves, so it is only as deep as one piece.
     if (may_be_shared(n)) return 0;
     std::uint32_t count = 0;
     if (runtime::kind_of(n) == word_kind::leaf || is_whole_array(n))
@@ -349,13 +349,13 @@ void throw_moved_from() { throw error("[lazy] this lazy was moved from and has n
 
 namespace {
 
-/// The nodes of a tree that is being made, by what they hold: what a static tree has several copies of is one node.
+/// Finds equal nodes while a tree is made, by their hash: several copies in a static tree become one node.
 class made_nodes {
 public:
     explicit made_nodes(std::size_t nodes) : slots_(per_thread<std::vector<tree_node*>>::own()) {
         slots_.assign(std::bit_ceil(2 * nodes), nullptr);
     }
-    /// The node itself, or the one that was made before and is the same.
+    /// Replaces the node by an equal one that was made before, if there is one.
     void join(tree_ref& made) {
         std::size_t i = made->hash.low;
         for (;; ++i) {
@@ -379,7 +379,7 @@ private:
 
 tree_ref make_tree(std::span<const word> program, std::span<const operand> operands, std::span<const word> attributes) {
     const std::vector<bool> beneath = attributes.empty() ? std::vector<bool>() : beneath_binders(program);
-    // One operator is a few words; it should not allocate beside its nodes.
+    // One operator is a few words and should allocate nothing beside its nodes.
     std::array<tree_ref, 6> few;
     std::vector<tree_ref> many(program.size() > few.size() ? program.size() : 0);
     const std::span<tree_ref> stack = many.empty() ? std::span<tree_ref>(few) : many;

@@ -1,13 +1,13 @@
 // Run-time trees: the nodes of a lazy.
 //
-// A node is immutable and counts its references; nodes that differ in what they hold are the structs below, told
-// apart by the kind of their program word. A map node over arrays of one shape takes 64 bytes.
+// A node is immutable and counts its references. The structs below are the kinds of nodes; the kind of a node's program
+// word tells which one it is. A map node over arrays of one shape takes 64 bytes.
 //
 // Cutting. A node knows how many nodes and argument bytes the kernel that ends in it would have (shared ones counted
-// once). An elementwise node that would pass a bound takes its largest operand *kept*: as a leaf over the array that
-// the operand's tree will be evaluated into. So a tree of any size is a chain of pieces of bounded size, each
-// beginning at the leaves of the one below: loops of different lengths are made of the same pieces, and reuse their
-// kernels. A view stops at a kept leaf, whose layout it changes.
+// once). If an elementwise node would pass a bound, its largest operand is *kept*: a leaf stands for the array into
+// which the operand's tree will be evaluated. So a tree of any size is a chain of pieces of bounded size, each
+// beginning at the kept leaves of the one below. Loops of different lengths consist of the same pieces and reuse their
+// kernels. A view stops at a kept leaf and changes its layout.
 #pragma once
 
 #include <cstdint>
@@ -25,37 +25,38 @@ namespace ingot::runtime {
 using detail::tree_node;
 using detail::tree_ref;
 
-/// The planner cuts where it is cheap; a piece only bounds what it is given, and what the compiler has to digest: 500
-/// operations of a number each are 0.15 s of NVRTC's time.
+/// The planner cuts where it is cheap. A piece bounds the planner's and the compiler's input: NVRTC takes 0.15 s for
+/// 500 operations of a number each.
 inline constexpr int piece_nodes = 1024;
-inline constexpr int piece_argument_bytes = 3600;  // of 4096 that any driver takes
-/// A statement has room for 64, those of the result among them.
+inline constexpr int piece_argument_bytes = 3600;  // of 4096, which any driver takes
+/// A statement has room for 64 axes, including those of the result.
 inline constexpr int piece_axes = 48;
-/// A larger tree is evaluated before it is viewed: each view would be another tree of that size. What folds is cut by
-/// the planner, which knows more, as long as it has room for the axes.
+/// A larger tree is evaluated before it is viewed, because each view would be another tree of that size. Trees with
+/// folds are left to the planner, which knows more, as long as there is room for their axes.
 inline constexpr int viewed_nodes = 64, viewed_nodes_with_folds = 256, viewed_axes = 24;
 
-/// map, reduce, gather: nodes below, each counted. Where a map broadcasts, its extents follow it in memory.
+/// A map, reduce or gather. It counts its arguments. Where a map broadcasts, its extents follow it in memory.
 struct branch : tree_node {
     tree_node* arguments[3] = {nullptr, nullptr, nullptr};
 };
-/// user: the same of more.
+/// A user kernel: a branch with more arguments.
 struct user_branch : tree_node {
     tree_node* arguments[detail::most_arguments] = {};
 };
-/// scan, unravel, library.
+/// A scan, unravel or library function.
 struct picking_branch : branch {
     detail::layout pick;
 };
-/// leaf (of an array, or kept), generator; a scalar word's whole array, which a text reads where it likes.
+/// A leaf (of an array, or kept), a generator, or a whole array, which is a scalar word and which a text indexes
+/// itself.
 struct placed : tree_node {
     detail::layout where;
     buffer_ref memory;
     tree_node* kept = nullptr;       // counted; the tree whose values the leaf will hold
     std::uint64_t bits[2] = {0, 0};  // a generator's seed and call number
-    std::uint64_t last = 0;          // of its integers
+    std::uint64_t last = 0;          // the largest integer of a generator of integers
 };
-/// scalar of a number, text (its address and binding).
+/// A scalar's value, or a text (its address and binding).
 struct number : tree_node {
     detail::scalar_value value{};
     dtype type = dtype::b1;
@@ -73,17 +74,16 @@ inline tree_node* const* arguments_of(const tree_node& n) {
 inline tree_node* kept_below(const tree_node& n) {
     return kind_of(n) == detail::word_kind::leaf ? static_cast<const placed&>(n).kept : nullptr;
 }
-/// Whether it is a whole array for a text. It has no axes, and no view changes it.
+/// Whether a node is a whole array for a text. It has no axes, and no view changes it.
 inline bool is_whole_array(const tree_node& n) {
     return kind_of(n) == detail::word_kind::scalar && detail::code_of_word(n.code) != 0;
 }
-/// How many more axes than the node its operand `i` binds.
+/// The number of axes that operand `i` has beyond those of the node.
 inline int binds(const tree_node& n, int i) { return detail::binds_value(kind_of(n), i) ? n.bound : 0; }
-/// Whether a walk may meet the node twice. A node with one reference has one user for as long as the walk holds its
-/// root.
+/// Whether a walk may meet the node twice. A node with one reference has one user as long as the walk holds its root.
 inline bool may_be_shared(const tree_node& n) { return n.references.load(std::memory_order_relaxed) > 1; }
 
-/// A node with no arguments yet, counted once. `more_bytes` follow it.
+/// A node without arguments, with one reference. `more_bytes` follow it in memory.
 template <class N>
 N* new_node(detail::word code, std::size_t more_bytes = 0) {
     N* n = new (::operator new(sizeof(N) + more_bytes)) N;
@@ -96,25 +96,26 @@ struct piece_size {
     bool fits() const noexcept { return nodes < piece_nodes && bytes <= piece_argument_bytes && axes <= piece_axes; }
 };
 
-/// A leaf whose layout and what it is over are filled in: the rest follows from them.
+/// Completes a leaf whose layout and source are set: shape, size and hash follow from them.
 tree_ref finish_leaf(placed*);
-/// A leaf over the array that a tree will be evaluated into.
+/// A leaf over the array into which a tree will be evaluated.
 tree_ref make_kept(tree_ref source);
-/// A node over `arguments`, which it takes. `pick`: of a scan, an unravel or a library. `size`: of the piece, the node
-/// not counted.
+/// A node over `arguments`, which it takes over. `pick` belongs to a scan, an unravel or a library function. `size` is
+/// the size of the piece without the node.
 tree_ref make_branch(detail::word code, std::span<tree_ref> arguments, int bound, const detail::layout* pick,
                      piece_size size);
 
-/// What a node is known by in a table: leaves that are the same by what they hold, others by themselves.
+/// The key of a node in a table: leaves with equal contents share one, other nodes have their own.
 inline const tree_node* identity_of(const tree_node& n) {
     return arity_of(n) == 0 ? reinterpret_cast<const tree_node*>(static_cast<std::uintptr_t>(n.hash.low | 1u)) : &n;
 }
 
-/// A table from (node, number) to a number: what a walk has met. Open addressing; cleared in the time of what is in it.
+/// A table from (node, number) to a number, for nodes that a walk has met. It uses open addressing; clearing takes time
+/// proportional to its entries.
 class node_table {
 public:
     static constexpr std::uint32_t absent = ~std::uint32_t{0};
-    /// The number stored for the pair; `value` is stored, and `absent` returned, where there was none.
+    /// Returns the number stored for the pair. If there was none, stores `value` and returns `absent`.
     std::uint32_t insert(const tree_node* n, std::uint32_t which, std::uint32_t value) {
         if (2 * (used_.size() + 1) > slots_.size()) grow();
         slot& s = find(n, which);
@@ -144,7 +145,7 @@ private:
         while (slots_[i & mask].node && (slots_[i & mask].node != n || slots_[i & mask].which != which)) ++i;
         return slots_[i & mask];
     }
-    /// Makes room for all that is inserted before it grows again; where there is no memory, all is as it was.
+    /// Makes room for all inserts until it grows again. Where memory is missing, the table is unchanged.
     void grow() {
         std::vector<slot> old(slots_.empty() ? 256 : 2 * slots_.size());
         used_.reserve(old.size() / 2);
@@ -158,11 +159,11 @@ private:
     std::vector<std::uint32_t> used_;
 };
 
-/// What a walk over a tree needs. A thread has one, empty between walks but for its memory.
+/// Workspace of a walk over a tree. A thread has one; between walks it is empty but keeps its memory.
 struct tree_walk {
     struct visit {
         const tree_node* node;
-        std::uint32_t context;  // of walks that tell apart what is computed over other axes
+        std::uint32_t context;  // for walks that distinguish values computed over other axes
     };
     node_table met;
     std::vector<visit> open;

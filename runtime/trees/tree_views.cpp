@@ -1,4 +1,4 @@
-// Views and reshapes of run-time trees: the same nodes over other layouts.
+// Views and reshapes of run-time trees: the same nodes with other layouts.
 #include <algorithm>
 #include <optional>
 
@@ -19,7 +19,7 @@ piece_size size_below(const tree_node& n) {
             std::max(static_cast<int>(n.bound_axes) - own, 0)};
 }
 
-/// Rebuilds a tree with `change(layout, bound)` made to every layout in it; null where a change returns false.
+/// Rebuilds a tree and applies `change(layout, bound)` to every layout in it; null where a change returns false.
 template <class Change>
 tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
     struct frame {
@@ -28,8 +28,8 @@ tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
         int next = 0;
     };
     node_table met;
-    std::vector<tree_ref> kept;     // what shared nodes became, by their number in `met`
-    std::vector<tree_ref> results;  // of the arguments that are done
+    std::vector<tree_ref> kept;     // rebuilt shared nodes, by their number in `met`
+    std::vector<tree_ref> results;  // rebuilt arguments
     std::vector<frame> open{{root.get(), bound}};
     while (!open.empty()) {
         frame& f = open.back();
@@ -97,14 +97,14 @@ tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
         has_layouts = true;
         return true;
     };
-    // A large tree would be walked again for every view: it is kept instead. Beneath a binder its axes are not the
-    // result's alone, and it is not worth an array.
+    // Every view would walk a large tree again, so the tree is kept instead. A tree beneath a binder has more axes than
+    // the result, and is not worth an array.
     const int most = tree->bound_axes != 0 ? viewed_nodes_with_folds : viewed_nodes;
     const bool is_large = static_cast<int>(tree->nodes) >= most || tree->bound_axes > viewed_axes;
     if (bound == 0 && is_large) return rebuilt(make_kept(tree), bound, composed);
     tree_ref seen = rebuilt(tree, bound, composed);
     if (has_layouts || bound != 0) return seen;
-    // Of scalars alone: the shape is that of a reshape whose place is not read.
+    // A tree of scalars alone has no layout. An unravel that binds no axes gives it the view's shape.
     const layout shape = compose(layout(0), view, 0);
     const word code = make_word(word_kind::unravel, dtype_of_word(tree->code));
     const piece_size size{static_cast<int>(seen->nodes), static_cast<int>(seen->argument_bytes),

@@ -12,7 +12,7 @@ using detail::word_kind;
 
 namespace {
 
-/// The axis along which a scan is read from its end to its start, and nothing else moves; -1: it is read otherwise.
+/// The axis along which a scan is read from its end to its start, where nothing else moves; else -1.
 int axis_read_backwards(const layout& place) {
     int axis = -1;
     for (int j = 0; j < place.rank(); ++j) {

@@ -1,5 +1,5 @@
-// Scans that are read from their end. Where one is all that a statement computes, it is scanned from its start and
-// written from the end of the output: one kernel, where a copy of it read backwards would be the second.
+// Scans that are read from their end. Where such a scan is all that a statement computes, it is scanned from its start
+// and written from the end of the output. That is one kernel; reading a stored scan backwards would be a second one.
 #pragma once
 
 #include <ingot/core/indexing.hpp>
@@ -9,12 +9,12 @@
 
 namespace ingot::runtime {
 
-/// The tree of such a scan read from its start, null where a statement is another; `flip` is the view that gives it,
-/// and through which the output is written.
+/// The tree of such a scan read from its start; null for any other statement. `flip` is the view through which the
+/// output is written.
 detail::tree_ref turned_scan(const statement&, detail::view_room& flip);
 
-/// The statement that computes the turned tree into `to`, which has memory and a layout of the result's shape. What it
-/// is given outlives it.
+/// The statement that computes the turned tree into `to`, which has memory and a layout of the result's shape. The
+/// constructor's arguments must outlive it.
 class turned_statement {
 public:
     turned_statement(const detail::tree_ref& turned, const detail::view_room& flip, const output& to);

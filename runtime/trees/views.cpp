@@ -1,4 +1,4 @@
-// The views that indices and the functions of views.hpp take of a shape.
+// The views of a shape that indices and the functions of views.hpp take.
 #include <algorithm>
 #include <string>
 
@@ -14,7 +14,7 @@ namespace {
 
 using form = index_item::form;
 
-/// Writes a view's axes one after the other.
+/// Writes a view's axes in order.
 class view_writer {
 public:
     view_writer(view_room& view, const char* operation, extents_ref shape)
@@ -24,12 +24,12 @@ public:
         view.step_count = 0;
         std::fill_n(view.starts, shape.rank, index_t{0});
     }
-    /// The next new axis: `extent` elements that are `by` apart on an old axis.
+    /// Appends a new axis: `extent` elements, `by` apart along an old axis.
     void along(int old_axis, index_t extent, index_t by = 1) {
         view_.walks[view_.step_count++] = {view_.new_rank, old_axis, by};
         standing(extent);
     }
-    /// The next new axis, along which nothing moves.
+    /// Appends a new axis along which nothing moves.
     void standing(index_t extent) {
         if (view_.new_rank == max_rank)
             throw shape_error("[" + std::string(operation_) + "] the result would have more than " +
@@ -53,7 +53,7 @@ private:
     throw shape_error("[" + std::string(operation) + "] " + text);
 }
 
-/// Axes as bits; throws where one is out of range or named twice.
+/// Axes as bits; throws where one is out of range or given twice.
 std::uint64_t axis_set(const char* operation, const axes& which, int rank) {
     std::uint64_t set = 0;
     for (index_t axis : which) {
@@ -95,7 +95,7 @@ void want_axes(const char* operation, extents_ref shape, int count) {
 
 namespace {
 
-/// Writes the axes that indices leave, one after the other; `indexed(axis)` is called for an array's.
+/// Writes the axes that indices leave, in order; `indexed(axis)` is called for the axis of an index array.
 template <class F>
 void walk_indices(view_writer& w, extents_ref shape, const index_item* items, int count, F indexed) {
     const int taken = static_cast<int>(std::count_if(
@@ -139,8 +139,8 @@ void walk_indices(view_writer& w, extents_ref shape, const index_item* items, in
     if (ellipses == 0) pass_over();
 }
 
-/// Where the axes of index arrays stand among the result's: before how many items. NumPy takes integers for arrays
-/// here; where others stand between them they are first.
+/// The number of items before which the axes of index arrays stand. As in NumPy, integers count as arrays here; where
+/// other items separate them, the axes come first.
 int item_of_arrays(const index_item* items, int count) {
     const auto is_advanced = [](const index_item& i) { return i.what == form::array || i.what == form::integer; };
     const index_item* const first = std::find_if(items, items + count, is_advanced);
@@ -158,7 +158,7 @@ void view_by_index(view_room& view, extents_ref shape, const index_item* items, 
 void view_by_arrays(view_room& source, view_room* arrays, extents_ref shape, const index_item* items, int count,
                     const extents_ref* array_shapes) {
     int bound[max_rank];
-    int n = 0;  // arrays
+    int n = 0;  // number of arrays
     for (int k = 0; k < count; ++k) n += items[k].what == form::array ? 1 : 0;
     shape_room common;
     int common_rank = 0;
@@ -166,7 +166,7 @@ void view_by_arrays(view_room& source, view_room* arrays, extents_ref shape, con
         common_rank = array_shapes[whole].rank;
         std::copy_n(array_shapes[whole].data, common_rank, common);
     }
-    // The others' axes first, to know which are before the arrays'.
+    // Walk the other axes first, to find which of them precede the arrays'.
     view_room others;
     view_writer plain(others, "index", shape);
     int before = 0;
@@ -302,7 +302,7 @@ void view_at_least(view_room& view, extents_ref shape, int rank) {
     if (view.new_rank < rank) w.standing(1);
 }
 
-/// In front axes of extent 1.
+/// Prepends axes of extent 1.
 void view_with_axes(view_room& view, extents_ref shape, int rank) {
     view_writer w(view, "view", shape);
     for (int j = shape.rank; j < rank; ++j) w.standing(1);

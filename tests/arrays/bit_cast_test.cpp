@@ -1,4 +1,4 @@
-// bit_cast<T>(e): the bits of elements as another type of their size, of arrays and of what is yet to be computed.
+// bit_cast<T>(e): the bits of elements as another type of the same size, for arrays and for unevaluated expressions.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -24,7 +24,7 @@ void check(const std::vector<From>& values) {
     for (const From v : values) wanted.push_back(std::bit_cast<To>(v));
     const array<From> x = asarray(values);
     CHECK(array<To>(bit_cast<To>(x)).to_host() == wanted);
-    // Of an expression, by its kernel: the values are there only within it.
+    // For an expression the kernel reinterprets the values, which exist only within it.
     CHECK(array<To>(bit_cast<To>(where(x == x, x, x))).to_host() == wanted);
     CHECK(array<From>(bit_cast<From>(bit_cast<To>(x(slice(none, none, -1))))).to_host() ==
           std::vector<From>(values.rbegin(), values.rend()));
@@ -54,7 +54,7 @@ TEST_CASE("bit_cast of an array is a view") {
     CHECK((bits >> 23).to_host() == std::vector<std::uint32_t>{127, 128, 128, 129});
     CHECK(counters().kernel_launches == before + 1);
     CHECK(sum(bits & 1u).item() == 0);
-    // What it is of stays what it was when it was written.
+    // The result keeps the values that the operand had when it was written.
     x += 1;
     CHECK(bits.eval().to_host()[0] == 0x3f800000u);
 }

@@ -1,4 +1,4 @@
-// complex64 and complex128 in every pattern; what functions give the sweep of rows says (tests/parity).
+// complex64 and complex128 in every pattern; the sweep of rows (tests/parity) compares the functions' values.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -42,7 +42,8 @@ double places_off(C got, wide wanted, double least = 0) {
                                static_cast<long double>(std::numeric_limits<T>::epsilon()));
 }
 
-/// In last places of what was added up on the way, `terms`, where that is more than the result.
+/// The bound is in units of the last place of the result, or of `terms`, the sum of what was added, where that is
+/// larger.
 template <class C>
 void check_near(const std::vector<C>& got, const std::vector<wide>& wanted, double most, double terms = 0) {
     REQUIRE(got.size() == wanted.size());
@@ -189,7 +190,7 @@ TEST_CASE_TEMPLATE("inverse functions of a zero beside a NaN keep what the zero 
         CHECK(std::isnan(cosine.to_host()[i].imag()));
         CHECK(std::isnan(cosine_h.to_host()[i].real()));
     }
-    // What a zero decides stays where the other part is a number.
+    // If a zero decides a part, that part stays right although the other one is NaN.
     CHECK(arcsin(array<C>{C(-T(0), 2)}).to_host()[0].imag() == doctest::Approx(std::asinh(2.0)));
     CHECK(std::isnan(arcsin(array<C>{C(1, missing)}).to_host()[0].real()));
 }

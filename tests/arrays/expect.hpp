@@ -1,4 +1,4 @@
-// How these tests say what an expression holds.
+// Helpers that compare an expression's shape and values.
 #pragma once
 
 #include <doctest/doctest.h>

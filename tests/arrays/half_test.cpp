@@ -119,7 +119,7 @@ array<T> some(const shape_like& shape, unsigned seed) {
     return asarray(rounded<T>(values), shape);
 }
 
-/// What is computed in float32 and rounded once.
+/// The result is computed in float32 and rounded once.
 template <class T, class E, class F>
 void check_rounded(const E& given, const F& in_float32) {
     CHECK(std::is_same_v<typename E::value_type, T>);
@@ -127,7 +127,7 @@ void check_rounded(const E& given, const F& in_float32) {
     CHECK(count_different(got, rounded<T>(ravel(in_float32).to_host())) == 0);
 }
 
-/// The same, where sums may be grouped otherwise: within the last place of 16 bits.
+/// As check_rounded, for sums that may be grouped otherwise: within the last place of 16 bits.
 template <class T, class E, class F>
 void check_near(const E& given, const F& in_float32) {
     CHECK(std::is_same_v<typename E::value_type, T>);

@@ -1,5 +1,5 @@
-// Numbers from outside: values that do not fit their dtype, sizes, strides and offsets up to the ends of 64 bits, and
-// sizes that no memory holds. Each is a typed error that names the numbers, or what NumPy makes of it.
+// Extreme numbers from outside: values that do not fit their dtype; sizes, strides and offsets up to the limits of 64
+// bits; sizes beyond any memory. Each gives a typed error that names the numbers, or NumPy's result.
 #include <cmath>
 #include <cstdint>
 #include <limits>

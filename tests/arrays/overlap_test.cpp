@@ -119,7 +119,7 @@ TEST_CASE("a statement whose sides share no element, or each element with itself
     array<float> v = zeros<float>(24);
     CHECK(bytes_for([&] { v(slice(0, none, 2)) = flip(v(slice(1, none, 2))); }) == 0);
 
-    // What does share elements is computed elsewhere first.
+    // If elements are shared, the value is computed in other memory first.
     CHECK(bytes_for([&] { u(slice(1)) = u(slice(0, -1)); }) > 0);
     CHECK(bytes_for([&] { u(all, slice(0, none, 2)) = u(all, slice(0, 6)); }) > 0);
     CHECK(bytes_for([&] { u(slice(0, 3)) = u(0); }) > 0);

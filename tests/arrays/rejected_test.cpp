@@ -1,4 +1,4 @@
-// What must not compile does not, and overload resolution sees it.
+// Expressions that must not compile, seen by overload resolution.
 #include <complex>
 #include <cstdint>
 #include <type_traits>

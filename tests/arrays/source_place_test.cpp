@@ -1,4 +1,4 @@
-// What is thrown says the user's statement, where the call has a place for it.
+// Exceptions name the user's statement, where the call has a parameter for it.
 #include <string_view>
 
 #include "expect.hpp"

@@ -1,5 +1,5 @@
-// The statements of views, gathers and joins that the benchmark draws: that they are what was asked for, that the bytes
-// which they must move are counted, and that they are checked on the device at hand.
+// The statements of views, gathers and joins that the benchmark draws: their properties, the count of the bytes that
+// they must move, and their check on the current device.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -65,11 +65,11 @@ TEST_CASE("what a rearrangement must move is counted in pieces of 32 bytes") {
     // Sorted indices of rows move each row once; rows are of 4 KiB, and few lie on one chip.
     const auto rows = of_one({64, 1024}, {.what = gather, .shape = {n, 1024}, .indices = index_order::sorted});
     CHECK(rows.bytes_read() == 64 * 4096 + 8 * n);
-    // At random from 64 MiB: each element its piece.
+    // A random gather from 64 MiB: each element loads its sector.
     const auto scattered = of_one({1 << 24}, {.what = gather, .shape = {n}});
     CHECK(scattered.bytes_read() == (32 + 8) * n);
     CHECK(scattered.bytes_written() == 4 * n);
-    // Each part of a join once.
+    // Each part of a join counts once.
     const rearrangement joined{
         .nodes = {{.shape = {n}}, {.shape = {2 * n}}, {.what = join, .shape = {3 * n}, .from = {0, 1}}}};
     CHECK(joined.bytes_read() == 12 * n);

@@ -1,5 +1,5 @@
-// The statements that the benchmark draws: that they are what was asked for, that they are checked, and that what
-// computes them in double agrees with the library on the device at hand.
+// The statements that the benchmark draws: their properties, their check, and agreement of the computation in double
+// with the library on the current device.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -47,7 +47,7 @@ TEST_CASE("what generated sources do without changes no code") {
     source.is_generated = true;
     CHECK(compile(source) == with_all);
     source.text = "extern \"C\" __global__ void twice(cudaTextureObject_t* x) {}\n";
-    CHECK_THROWS_AS((void)compile(source), ingot::compile_error);  // that a user's text may have
+    CHECK_THROWS_AS((void)compile(source), ingot::compile_error);  // a user's text may have it
     source.is_generated = false;
     CHECK(is_elf(compile(source)));
 }

@@ -1,4 +1,4 @@
-// The host compiler: what it accepts and rejects, and all the ways in which there is none.
+// The host compiler: accepted and rejected sources, and all cases in which there is no compiler.
 #include <doctest/doctest.h>
 #include <signal.h>
 

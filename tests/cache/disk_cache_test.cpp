@@ -1,4 +1,4 @@
-// The files of the disk cache: what is trusted, what is replaced, what only costs speed.
+// The files of the disk cache: which are trusted, which are replaced, and which failures only cost speed.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -149,7 +149,7 @@ TEST_CASE("an unwritable directory still serves what is in it") {
     const scratch_directory scratch;
     cache_in(scratch.path()).publish(key, code);
     const pid_t child = start_child([&] {
-        // Root writes anywhere: become somebody who cannot, with a directory that is his.
+        // Root may write anywhere, so the test becomes another user, who owns the directory.
         if (geteuid() == 0) {
             const fs::path file = only_entry(scratch.path());
             if (chown(file.c_str(), 12345, 12345) != 0 || chown(scratch.path().c_str(), 12345, 12345) != 0) return 10;

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Functions answer what the tests ask for; all others are `nothing`. FAKE_DRIVER says what is wrong with this driver.
+// Functions give the tests' answers; all others are `nothing`. FAKE_DRIVER selects the driver's defect.
 constexpr char fake_driver[] = R"(
 extern "C" char* getenv(const char*);
 extern "C" int strcmp(const char*, const char*);

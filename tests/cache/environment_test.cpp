@@ -1,4 +1,4 @@
-// Where the cache lies and how large it may be, what files are found, and the hash that names them.
+// The cache's directory and size, the search for files, and the hash in their names.
 #include <doctest/doctest.h>
 
 #include "runtime/system/dynamic_library.hpp"

@@ -1,4 +1,4 @@
-// What the cache's tests share: a directory of their own, a small host source, a child process.
+// The common part of the cache's tests: a directory of their own, a small host source, a child process.
 #pragma once
 
 #include <sys/wait.h>

@@ -28,8 +28,8 @@ bool is_mapped(const std::string& library) {
     return false;
 }
 
-/// How often `threads` threads that load one source at once compile it; more than that where one of them got a wrong
-/// kernel.
+/// How often `threads` threads that load one source at once compile it; a larger number means that one of them got a
+/// wrong kernel.
 std::uint64_t compiles_of_race(kernel_store& store, int value, int threads) {
     const std::uint64_t before = compiles();
     std::atomic<int> wrong{0};

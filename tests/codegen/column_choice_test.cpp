@@ -1,4 +1,4 @@
-// What is chosen for folds across memory on CUDA, as a value from which the kernel is printed.
+// The choice for folds across memory on CUDA, as a value from which the kernel is printed.
 #include <doctest/doctest.h>
 
 #include <algorithm>

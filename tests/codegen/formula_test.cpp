@@ -18,13 +18,13 @@ std::uint64_t at(const formula& f, std::initializer_list<detail::index_t> extent
 
 const formula n0 = points_of(1), n1 = points_of(2);
 
-/// How wide the strips of so many columns are, and how many there are.
+/// The width of the strips of that many columns, and their number.
 std::array<std::uint64_t, 2> strips_of(detail::index_t columns, std::uint32_t threads) {
     const formula width = threads == 0 ? balanced(n0, 64).size : busiest_width(n0, 64, threads);
     return {at(width, {columns}), at(ceil_divide(n0, width), {columns})};
 }
 
-/// By trying them all.
+/// The result of trying all widths.
 std::uint64_t busiest_of_all(std::uint64_t parts, std::uint64_t widest, std::uint64_t threads) {
     const std::uint64_t fewest = (parts + widest - 1) / widest;
     std::uint64_t best = (parts + fewest - 1) / fewest, turns = fewest, rows = threads / best;
@@ -151,7 +151,7 @@ TEST_CASE("the busiest strips are found without trying all of them") {
             for (detail::index_t parts = 1; parts < 3000; parts += parts < 600 ? 1 : 37)
                 CHECK(at(busiest_width(n0, widest, threads), {parts}) ==
                       busiest_of_all(static_cast<std::uint64_t>(parts), widest, threads));
-    // Billions of strips, of which to try each would take seconds.
+    // There are billions of strips; trying each would take seconds.
     CHECK(at(busiest_width(n0, 64, 256), {detail::index_t{1} << 40}) == 64);
     CHECK(at(busiest_width(n0, 63, 256), {detail::index_t{1} << 40}) == 51);  // five rows for four
 }

@@ -1,4 +1,4 @@
-// How kernels of rows on the host are cut into blocks and strips, as values.
+// Blocks and strips of row kernels on the host, as values.
 #include <doctest/doctest.h>
 
 #include "codegen/host/choice.hpp"
@@ -12,7 +12,7 @@ namespace {
 using detail::fold;
 using detail::target;
 
-/// Of sum(x, 1), or across memory sum(x, 0), of float32.
+/// For sum(x, 1), or across memory sum(x, 0), of float32.
 fold_strips fold_of(std::uint8_t length_class, bool columns) {
     key_builder b(target::host);
     b.axes(1).bound_axis(0, length_class).leaf(dtype::f4, columns ? "1s" : "s1").reduce(fold::sum, dtype::f4);
@@ -21,7 +21,7 @@ fold_strips fold_of(std::uint8_t length_class, bool columns) {
     return choose_fold_strips(kernel_builder(k, g), find_folding(k, g));
 }
 
-/// Of cumsum(x, 1), or cumsum(sin(x), 0), of float32.
+/// For cumsum(x, 1), or cumsum(sin(x), 0), of float32.
 scan_strips scan_of(std::uint8_t length_class, bool columns) {
     key_builder b(target::host);
     b.axes(2).bound_axis(0, length_class, columns ? 1 : 2);

@@ -44,7 +44,7 @@ public:
         k_.axes.front().flags |= detail::axis_flags::contiguous_columns;
         return *this;
     }
-    /// Of the last axis so far.
+    /// Sets the subclass of the last axis so far.
     key_builder& subclass(std::uint8_t subclass) {
         k_.axes.back().subclass = subclass;
         return *this;
@@ -66,7 +66,7 @@ public:
         return operand(detail::word_kind::generator, detail::operand_kind::generator, t, strides, vector, false,
                        static_cast<std::uint32_t>(g));
     }
-    /// The same view, scalar or random leaf as operand `first` once more.
+    /// Repeats operand `first`: the same view, scalar or random leaf.
     key_builder& again(std::uint16_t first) {
         operand_class o = k_.operands[first];
         const auto kind = o.head.kind == detail::operand_kind::scalar      ? detail::word_kind::scalar
@@ -76,7 +76,7 @@ public:
         k_.operands.push_back(o);
         return push(kind, o.head.type, 0);
     }
-    /// The same array as operand `first`, read along other axes.
+    /// Repeats the array of operand `first`, read along other axes.
     key_builder& same(dtype t, std::string_view strides, std::uint16_t first) {
         leaf(t, strides, k_.operands[first].head.vector);
         k_.operands.back().head.same_as = first;
@@ -124,7 +124,7 @@ public:
         types_.pop_back();
         return push(detail::word_kind::gather, t, 0);
     }
-    /// Of a value and its place.
+    /// A scatter of a value and its index.
     key_builder& scatter(detail::scatter_rule rule) {
         types_.pop_back();
         const dtype t = types_.back();
@@ -136,7 +136,7 @@ public:
         types_.pop_back();
         return operand(detail::word_kind::unravel, detail::operand_kind::pick, t, pick, false, false);
     }
-    /// What a library's function makes of the last values, read at a place.
+    /// A library function of the last values, read through a pick.
     key_builder& library(detail::library_function f, dtype t, std::string_view pick) {
         types_.resize(types_.size() - static_cast<std::size_t>(facts(f).arity()));
         return operand(detail::word_kind::library, detail::operand_kind::pick, t, pick, false, false,
@@ -159,7 +159,7 @@ public:
         if (k_.header.where == detail::target::cuda) k_.outputs.back().head.few_places = log_places;
         return *this;
     }
-    /// Another view of the buffer of operand `base`, so many steps beyond it on each axis.
+    /// Another view of the buffer of operand `base`, displaced by `steps` on each axis.
     key_builder& related(std::uint16_t base, std::vector<std::int8_t> steps) {
         operand_class o = k_.operands[base];
         o.head.same_as = static_cast<std::uint16_t>(k_.operands.size());
@@ -167,8 +167,8 @@ public:
         k_.relations.push_back({o.head.same_as, base, std::move(steps)});
         return push(detail::word_kind::leaf, o.head.type, 0);
     }
-    /// The last operand, a pick, is a shift: so many steps on each axis, and on a bound one 1 + the axis that it is
-    /// read along. All shifts come before what is related.
+    /// Makes the last operand, a pick, a shift: `steps` on each axis, and on a bound axis 1 + the axis along which it
+    /// is read. All shifts must come before related views.
     key_builder& shift(std::vector<std::int8_t> steps) {
         const auto pick = static_cast<std::uint16_t>(k_.operands.size() - 1);
         const auto behind =
@@ -190,7 +190,7 @@ public:
     key done() const { return decode(encode(k_)); }
 
 private:
-    /// All letters stand for `bound`.
+    /// All type letters stand for `bound`.
     void push_text(std::string_view text, dtype bound) {
         operand(detail::word_kind::text, detail::operand_kind::text, dtype::b1, "", false, false);
         const std::uint64_t binding = 0x0101010101010101u * static_cast<std::uint64_t>(bound);

@@ -52,7 +52,7 @@ std::vector<named_tree> library_trees() {
     };
 }
 
-/// What programs/lower_key prints for these words.
+/// The output of programs/lower_key for these words.
 std::string lowered_elsewhere(const std::vector<std::uint32_t>& words) {
     const auto file = std::filesystem::temp_directory_path() / ("ingot_key_" + std::to_string(getpid()));
     {

@@ -1,4 +1,4 @@
-// Which steps a tree takes, and what the plan of a pattern without a kernel says.
+// The steps of a tree, and the plan's message for a pattern without a kernel.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool says(const std::string& text, const char* part) { return text.find(part) !=
 TEST_CASE("every tree of the matrix is one kernel, unless it folds rows too long to be held") {
     for (const named_tree& tree : golden_trees())
         for (const target where : {target::cuda, target::host}) {
-            // No thread of the host keeps so long a row in its cache, or folds by loops inside a map's.
+            // A thread of the host keeps no row of that length in its cache, and folds by no loop inside a map's loop.
             const bool gpu_alone = tree.name == "softmax_of_rows_of_a_cluster" ||
                                    tree.name.starts_with("nearest_of_centres") || tree.name == "forces_between_bodies";
             if (where == target::host && gpu_alone) continue;
@@ -99,7 +99,7 @@ TEST_CASE("a reduction along another axis ends the kernel: two steps with a temp
         CHECK(p.pattern == "reduction");
         CHECK(p.missing == "");
         REQUIRE(p.steps.size() == 2);
-        // Of the host's columns a block has many.
+        // On the host a block has many columns.
         CHECK(kernel(p, 0).grid[0].axes() == 4);
         CHECK(kernel(p, 1).grid[0].axes() == 1);
         REQUIRE(p.temporaries.size() == 1);

@@ -1,4 +1,4 @@
-// The estimate of registers by which a large map's elements a thread are chosen, against what ptxas gives its kernel.
+// The estimate of registers, which decides the elements a thread of a large map, against the number that ptxas reports.
 #ifdef INGOT_HAS_CUDA_HEADERS
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ using namespace ingot::codegen;
 
 namespace {
 
-/// Of n arrays, each wanted once more when the product of all is known: so many values live at once.
+/// A key with n arrays, each needed again once the product of all is known: n values live at once.
 key held_arrays(std::uint16_t n, dtype t, bool vector) {
     key_builder b(detail::target::cuda);
     b.axes(1);
@@ -62,7 +62,7 @@ registers_used compiled_for_sm_90(const key& k) {
     api.nvrtcGetProgramLog(program, log.data());
     api.nvrtcDestroyProgram(&program);
     REQUIRE_MESSAGE(status == NVRTC_SUCCESS, log);
-    // Elements of a thread: those of the result that it holds.
+    // The number of elements a thread, from those of the result that it holds.
     const std::size_t held = p.source.find(" z0[");
     const int each = held == p.source.npos ? 1 : std::atoi(p.source.c_str() + held + 4);
     return {each * static_cast<int>(live_registers(lower(k))), number_behind(log, "Used "),

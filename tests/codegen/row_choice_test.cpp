@@ -1,4 +1,4 @@
-// What is chosen for rows on CUDA, as a value: the same that cutting asks and that the kernel is printed from.
+// The choice for rows on CUDA, as a value: cutting asks for it, and the kernel is printed from it.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is chosen for folds along memory on CUDA, as a value, before a line of the kernel is printed.
+// The choice for folds along memory on CUDA, as a value, before the kernel is printed.
 #include <doctest/doctest.h>
 
 #include <algorithm>

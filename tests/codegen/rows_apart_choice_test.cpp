@@ -1,4 +1,4 @@
-// How many threads and elements of threads short rows have on CUDA that are no run of memory, as values.
+// The number of threads, and of elements a thread, for short rows on CUDA that are not a run of memory, as values.
 #include <algorithm>
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ std::uint32_t slots_of_rows(key k, std::uint8_t subclass = up_to_8) {
     return c.lanes * c.each * c.chunks;
 }
 
-/// Along the last axis, or the middle one where three are named.
+/// A scan along the last axis, or the middle one of three.
 scan_choice choice_of_scan(std::string_view strides, std::string_view bound, std::uint8_t width = 0) {
     key_builder b(target::cuda);
     const auto rank = static_cast<int>(strides.size());

@@ -17,7 +17,7 @@ struct named_tree {
     std::size_t kernels = 1;
 };
 
-/// On a GPU: what the axes `again` bind reads its arrays again, and some axes have these exact extents.
+/// On a GPU: marks the axes `again` as reading their arrays again, and sets exact extents of some axes.
 inline key made_again(key k, std::initializer_list<std::size_t> again,
                       std::initializer_list<std::pair<std::size_t, std::uint8_t>> extents) {
     if (k.header.where != detail::target::cuda) return k;
@@ -46,7 +46,7 @@ inline key softmax_tree(detail::target where, dtype t, std::uint8_t length_class
     return b.map("divide").output(t, "s1", vector).done();
 }
 
-/// The same over the middle one of three axes, the last of which is so short.
+/// softmax over the middle one of three axes, the last of which has the extent `inner`.
 inline key softmax_of_middle_axis(detail::target where, dtype t, std::uint8_t length_class, std::uint8_t inner) {
     using detail::fold;
     key_builder b(where);

@@ -1,5 +1,5 @@
-// The host's compiler makes vectors of the innermost loop of what is generated for it: its own report says so. A loop
-// that it gives up costs ten times as much and no result tells.
+// The host's compiler vectorises the innermost loop of generated code, according to its own report. A loop that it does
+// not vectorise takes ten times as long, and no result shows it.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -46,7 +46,7 @@ bool is_clang() {
     return is;
 }
 
-/// What the compiler says of the loop: "vectorised", or all that it says of vectors.
+/// The compiler's report on the loop: "vectorised", or its whole text about vectors.
 template <class E>
 std::string report_on(const E& expression) {
     static const std::string compiler = host_compiler().string();

@@ -91,7 +91,7 @@ TEST_CASE("a program with a bundle starts without a compiler, with nothing in it
     } else {
         CHECK(run("two", "") == "18 1 12; compiled 0, from disk 0, interpreted 0\n");
     }
-    // What is taken from the disk cache is put into a bundle too.
+    // Kernels taken from the disk cache are put into a bundle too.
     std::filesystem::remove(scratch.path() / "bundle");
     CHECK(run("one", "").find("compiled 0, from disk ") != std::string::npos);
     CHECK(run("three", "").find("compiled 0, from disk 0") != std::string::npos);

@@ -20,7 +20,7 @@ namespace {
 
 using emulator::in_tf32;
 
-/// S: what is summed in, and what the scalars are.
+/// S: the type of the sums and of the scalars.
 template <class T, class S, bool tf32 = false>
 cublasStatus_t multiply(cublasOperation_t of_a, cublasOperation_t of_b, int64_t m, int64_t n, int64_t k,
                         const void* alpha, const void* a, int64_t lda, int64_t of_a_stride, const void* b, int64_t ldb,
@@ -51,7 +51,7 @@ cublasStatus_t multiply(cublasOperation_t of_a, cublasOperation_t of_b, int64_t 
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/// Of matrices that pointers tell of, by LAPACK.
+/// Factorises the matrices at an array of addresses, by LAPACK.
 template <class T, class N>
 cublasStatus_t factorise_each(cublasHandle_t h, int n, N* const a[], int lda, int* pivots, int* infos, int batch) {
     if (n < 1 || lda < n || pivots == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
@@ -72,7 +72,7 @@ cublasStatus_t solve_each(cublasHandle_t h, cublasOperation_t operation, int n, 
                                    reinterpret_cast<T*>(b[i]), ldb);
     return CUBLAS_STATUS_SUCCESS;
 }
-/// From the left, a not transposed: what is called. The other triangle is not read.
+/// Only the called case: from the left, a not transposed. The other triangle is not read.
 template <class T, class N>
 cublasStatus_t solve_triangle_each(cublasHandle_t h, cublasSideMode_t side, cublasFillMode_t triangle,
                                    cublasOperation_t operation, cublasDiagType_t diagonal, int n, int right,
@@ -140,7 +140,7 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t* h) {
     *h = new cublasContext;
     return CUBLAS_STATUS_SUCCESS;
 }
-/// As the real one, it forgets the workspace.
+/// Like the real function, it forgets the workspace.
 cublasStatus_t cublasSetStream_v2(cublasHandle_t h, cudaStream_t stream) {
     h->stream = stream, h->workspace = nullptr;
     return CUBLAS_STATUS_SUCCESS;

@@ -1,7 +1,7 @@
-// libcufft for tests without a GPU: transforms by their definition, over the emulated GPU's memory, which is the
-// host's. It waits for its stream and then computes. What the real one asks for is asked for: a work area, layouts
-// without overlap in the result, real numbers at the address of a complex one; and it spoils what it makes real numbers
-// of.
+// libcufft for tests without a GPU: computes transforms by their definition, over the emulated GPU's memory, which is
+// the host's. It waits for its stream and then computes. It has the real library's requirements: a work area, layouts
+// without overlap in the result, real numbers at the address of a complex one. It overwrites the operand of a transform
+// to real numbers.
 #include <cufft.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@
 namespace {
 
 struct side {
-    std::vector<long long> strides;  // of each axis
+    std::vector<long long> strides;  // for each axis
     long long distance;
 };
 struct plan {
@@ -71,7 +71,7 @@ void for_each_point(const std::vector<long long>& extents, const std::vector<lon
         f(static_cast<std::size_t>(i), at);
     }
 }
-/// Along one axis of what lies in C order.
+/// Transforms one axis of an array in C order.
 void transform_axis(std::vector<std::complex<double>>& all, const std::vector<long long>& extents, std::size_t axis,
                     int sign) {
     std::size_t inner = 1;
@@ -138,7 +138,7 @@ auto* as_complex(T* z) {
     return reinterpret_cast<std::complex<decltype(T::x)>*>(z);
 }
 
-/// Strides of the advanced layout; false where it is none.
+/// Reads the strides of the advanced layout; false where it is not valid.
 bool read_layout(side& to, const std::vector<long long>& extents, const long long* embed, long long stride,
                  long long distance, long long batch) {
     if (stride < 1 || (batch > 1 && distance < 1)) return false;

@@ -1,6 +1,6 @@
-// libcusolver for tests without a GPU: what the runtime calls of it, by LAPACK on the emulated GPU's memory, which is
-// the host's. It waits for its stream and then computes, so that what the stream has yet to do is seen when it was not
-// ordered. It refuses what the real one's pages say it refuses.
+// libcusolver for tests without a GPU: the functions that the runtime calls, by LAPACK on the emulated GPU's memory,
+// which is the host's. It waits only for its stream and then computes, so that missing order with other streams shows.
+// It refuses the arguments that the real library's documentation forbids.
 #include <cusolverDn.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 
 void wait_for(cusolverDnHandle_t h) { emulator::wait_for(h->stream); }
 
-/// f of the type as a value; T for A is what it computes in.
+/// Calls f with a value of the type; T is the type in which A is computed.
 template <class F>
 cusolverStatus_t with_type(cudaDataType a, cudaDataType computed, const F& f) {
     if (a != computed) return CUSOLVER_STATUS_INVALID_VALUE;
@@ -43,7 +43,7 @@ cusolverStatus_t with_type(cudaDataType a, cudaDataType computed, const F& f) {
 }
 cudaDataType part_of(cudaDataType t) { return t == CUDA_C_32F ? CUDA_R_32F : t == CUDA_C_64F ? CUDA_R_64F : t; }
 
-/// Areas of odd sizes, of which every byte is written.
+/// Areas of odd sizes; every byte is written.
 constexpr std::size_t device_bytes = 77, host_bytes = 33;
 cusolverStatus_t ask(size_t* device, size_t* host) {
     *device = device_bytes, *host = host_bytes;
@@ -68,7 +68,7 @@ cusolverStatus_t form_q(cusolverDnHandle_t h, int m, int n, int k, T* a, int lda
 
 // ---- batches of small matrices, each type by its own function ------------------------------------------------------
 
-/// What a work area of theirs has to hold, of which every element is written.
+/// The least size of a batched function's work area; every element is written.
 constexpr int batched_elements = 7;
 template <class T>
 bool spoil_elements(T* work, int lwork) {
@@ -99,7 +99,7 @@ cusolverStatus_t eigenvalues_each(cusolverDnHandle_t h, cusolverEigMode_t mode, 
                                          reinterpret_cast<T*>(a) + i * lda * n, lda, w + i * n);
     return CUSOLVER_STATUS_SUCCESS;
 }
-/// As the real one: no more than 32 rows and columns, U and V square, V not transposed.
+/// Like the real function: at most 32 rows and columns, U and V square, V not transposed.
 template <class T, class N, class R>
 cusolverStatus_t singular_values_each(cusolverDnHandle_t h, cusolverEigMode_t mode, int m, int n, N* a, int lda, R* s,
                                       N* u, int ldu, N* v, int ldv, N* work, int lwork, int* infos, gesvdjInfo_t params,

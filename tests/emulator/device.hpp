@@ -23,7 +23,7 @@
 #define __launch_bounds__(...)
 #define __shared__ static
 
-// A function whose accesses to memory are no plain ones: they order others, or are not the kernel's.
+// Marks a function whose memory accesses are not plain: they order others, or do not belong to the kernel.
 #define EMULATED_ORDERING __attribute__((no_sanitize("thread")))
 
 namespace emulator {
@@ -70,7 +70,7 @@ const std::uint64_t* exchange(unsigned int mask, const char* function, T mine) {
 }
 inline unsigned int lane() { return emulated_machine->now->lane; }
 
-/// Folds what the lanes of a mask gave.
+/// Folds the values that the lanes of a mask gave.
 template <class T, class F>
 T fold(unsigned int mask, const char* function, T mine, F&& join) {
     const std::uint64_t* const all = exchange(mask, function, mine);
@@ -202,7 +202,7 @@ inline void __syncwarp(unsigned int mask = ~0u) { emulator::exchange(mask, "__sy
 
 namespace emulator {
 
-/// From lane `from`; where that is not `inside` the thread's own group of lanes, its own value.
+/// The value of lane `from`; the thread's own value where that lane is not `inside` its group.
 template <class T>
 T shuffle(unsigned int mask, const char* function, T mine, unsigned int from, bool inside) {
     const std::uint64_t* const all = exchange(mask, function, mine);
@@ -443,7 +443,7 @@ inline void ptx_min_NaN_f32(float& to, float a, float b) { to = a < b || a != a 
 namespace emulator {
 
 inline float flushed(float a) { return std::fabs(a) < 0x1p-126f ? std::copysign(0.0f, a) : a; }
-/// The upper half of a double is what the hardware approximates.
+/// The hardware approximates from the upper half of a double.
 inline double rough(double a) {
     const double upper = std::bit_cast<double>(std::bit_cast<std::uint64_t>(a) & ~std::uint64_t{0xffffffff});
     return std::fabs(upper) < 0x1p-1022 ? std::copysign(0.0, a) : upper;

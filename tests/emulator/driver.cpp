@@ -1,7 +1,7 @@
-// libcuda for tests without a GPU: memory is the host's, streams work as late as they may, kernels are what nvrtc.cpp
-// made of them. EMULATED_ARCHITECTURE (90) and EMULATED_PROCESSORS (132) say what GPU it claims to be, EMULATOR_SEED in
-// what order threads and streams run. EMULATED_DEVICES (1) says how many there are, which reach each other's memory
-// unless EMULATED_PEERS is 0. With EMULATOR_TRAFFIC it tells of each launch what that moved.
+// libcuda for tests without a GPU: memory is the host's, streams run their work as late as they may, and kernels are
+// those that nvrtc.cpp made. EMULATED_ARCHITECTURE (90) and EMULATED_PROCESSORS (132) describe the GPU; EMULATOR_SEED
+// decides the order in which threads and streams run. EMULATED_DEVICES (1) is the number of GPUs, which access each
+// other's memory unless EMULATED_PEERS is 0. With EMULATOR_TRAFFIC it prints the memory traffic of each launch.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -87,14 +87,14 @@ int device_count() {
 char primary_contexts[most_devices];
 thread_local CUcontext current_context = as<CUcontext>(&primary_contexts[0]);
 
-/// Of a context that somebody made, which tests have, the first GPU.
+/// For a context that a test made, the first GPU.
 int number_of(CUcontext c) {
     const auto n = as<char*>(c) - primary_contexts;
     return n >= 0 && n < most_devices ? static_cast<int>(n) : 0;
 }
 int current_device() { return number_of(current_context); }
 
-/// A bit for each GPU whose memory kernels of the GPU reach.
+/// Bit mask, for each GPU, of the GPUs whose memory its kernels can access.
 std::atomic<unsigned> reached_by[most_devices] = {1, 2, 4, 8, 16, 32, 64, 128};
 bool may_reach(int from, int to) { return from != to && number_from("EMULATED_PEERS", 1) != 0; }
 
@@ -105,13 +105,13 @@ bool is_recording(CUstream s) {
     return known != nullptr && known->recording != nullptr;
 }
 
-/// Of a call on a stream: what the driver says of one that was destroyed.
+/// A call on a stream: returns the driver's error for a destroyed one.
 template <class F>
 CUresult on_stream(CUstream s, F f) {
     if (!is_alive(s)) return CUDA_ERROR_INVALID_HANDLE;
     return f(stream_of(s)), CUDA_SUCCESS;
 }
-/// And of one that records, of what cannot be recorded.
+/// A call that cannot be recorded: also returns the error for a stream that records.
 template <class F>
 CUresult now_on_stream(CUstream s, F f) {
     return is_recording(s) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : on_stream(s, f);
@@ -126,9 +126,9 @@ struct loaded_library {
     std::map<std::string, emulator::kernel_entry> kernels;  // under the mutex; one that is there changes no more
 };
 
-/// What lies in the .bss of a shared object, which is where kernels have their shared memory: from its image on.
+/// The arrays in the .bss of a shared object, from its image: kernels have their shared memory there.
 std::vector<emulator::shared_array> shared_arrays_of(std::string_view object) {
-    constexpr std::size_t least_dynamic = std::size_t{227} << 10;  // as device.hpp declares them, but for a part
+    constexpr std::size_t least_dynamic = std::size_t{227} << 10;  // as device.hpp declares it, minus a part
     const auto at = [&](std::uint64_t offset) { return object.data() + offset; };
     const auto* const header = reinterpret_cast<const Elf64_Ehdr*>(object.data());
     const auto* const sections = reinterpret_cast<const Elf64_Shdr*>(at(header->e_shoff));
@@ -251,7 +251,7 @@ CUresult launch(CUfunction function, emulator::launch_shape shape, unsigned shar
     return CUDA_SUCCESS;
 }
 
-// ---- Memory that other processes open: its pages become those of a file, whose descriptor the handle names.
+// ---- Memory that other processes open: its pages become those of a file, and the handle names its descriptor.
 
 constexpr std::size_t page = 4096;
 struct shared_pages {
@@ -276,7 +276,7 @@ void unshare(void* data) {
     all_shared().erase(found);
 }
 
-/// The descriptor of the file, -1 where there is none.
+/// The descriptor of the file; -1 where there is none.
 int share(void* data, std::size_t bytes) {
     const std::lock_guard lock(shared_mutex());
     if (const auto known = all_shared().find(data); known != all_shared().end()) return known->second.file;
@@ -370,7 +370,7 @@ void put_devices(ingot::runtime::driver_api& api) {
 
 void put_memory(ingot::runtime::driver_api& api) {
     static constexpr auto allocate = [](std::size_t bytes, int gpu) -> void* {
-        // What is beyond an allocation belongs to nobody; large ones are pages, which can be shared.
+        // Memory beyond an allocation belongs to nobody; large allocations are whole pages, which can be shared.
         const std::size_t apart = bytes < page ? 512 : page;
         if (bytes > most_memory || memory().in_use() + bytes > most_memory) return nullptr;
         void* const data = std::aligned_alloc(apart, (bytes + 2 * apart - 1) / apart * apart);
@@ -418,7 +418,7 @@ void put_memory(ingot::runtime::driver_api& api) {
         if (asked == CU_POINTER_ATTRIBUTE_IS_MANAGED) return *static_cast<unsigned*>(value) = 0, CUDA_SUCCESS;
         return *static_cast<CUcontext*>(value) = as<CUcontext>(&primary_contexts[gpu]), CUDA_SUCCESS;
     };
-    // Of a pointer that it does not know the driver gives nothing, and no error.
+    // For an unknown pointer the driver returns nothing, and no error.
     api.cuPointerGetAttributes = [](unsigned count, CUpointer_attribute* asked, void** values, CUdeviceptr p) {
         const auto* const data = as<const void*>(p);
         const int gpu = is_pinned(data) ? memory().gpu_of(data) : -1;
@@ -577,7 +577,7 @@ void put_streams(ingot::runtime::driver_api& api) {
         return all_streams().is_done(stream_of(s)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     };
     api.cuStreamWaitEvent = [](CUstream s, CUevent e, unsigned) {
-        if (is_recording(s)) return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;  // of an event that was not recorded
+        if (is_recording(s)) return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;  // the event is not part of the recording
         return on_stream(s, [&](emulator::stream* known) { all_streams().wait(known, as<emulator::event*>(e)); });
     };
     api.cuEventCreate = [](CUevent* made, unsigned flags) {
@@ -625,7 +625,7 @@ void put_graphs(ingot::runtime::driver_api& api) {
     api.cuStreamUpdateCaptureDependencies = [](CUstream, CUgraphNode*, std::size_t, unsigned) { return CUDA_SUCCESS; };
     api.cuGraphConditionalHandleCreate = [](CUgraphConditionalHandle* handle, CUgraph, CUcontext, unsigned value,
                                             unsigned) {
-        return *handle = as<CUgraphConditionalHandle>(new unsigned(value)), CUDA_SUCCESS;  // of a graph, which stands
+        return *handle = as<CUgraphConditionalHandle>(new unsigned(value)), CUDA_SUCCESS;  // a graph owns it
     };
     api.cuGraphAddNode = [](CUgraphNode* node, CUgraph g, const CUgraphNode*, const CUgraphEdgeData*, std::size_t,
                             CUgraphNodeParams* of) {

@@ -1,4 +1,5 @@
-// The emulated GPU itself: it runs what is right, and ends a program that does what CUDA leaves undefined.
+// The emulated GPU itself: it runs correct kernels, and ends a program whose kernel does something that CUDA leaves
+// undefined.
 #include <doctest/doctest.h>
 
 #include <sys/wait.h>
@@ -31,7 +32,7 @@ source_text source_of(const std::string& body) {
     return source;
 }
 
-/// What it leaves of 256 elements, over some blocks of 64 threads with so many bytes of dynamic shared memory.
+/// The 256 elements that the kernel writes, over blocks of 64 threads with that many bytes of dynamic shared memory.
 std::vector<int> results_of(const std::string& body, unsigned blocks, unsigned shared_bytes = 0) {
     const driver_api& api = need_driver("test");
     const auto module = load(source_of(body));
@@ -51,7 +52,7 @@ std::vector<int> results_of(const std::string& body, unsigned blocks, unsigned s
     return results;
 }
 
-/// What a process that runs the kernel says before it dies.
+/// The message of a process that runs the kernel, before it dies.
 std::string fault_of(const std::string& body, unsigned blocks = 1, unsigned shared_bytes = 0) {
     std::array<int, 2> ends{};
     REQUIRE(pipe(ends.data()) == 0);

@@ -46,11 +46,11 @@ struct thread {
     state now = state::unstarted;
     block* of = nullptr;
     fiber_of_threads* fiber = nullptr;
-    unsigned int mask = 0;  // of the exchange it is in
+    unsigned int mask = 0;  // of the exchange that it waits for
     const char* function = nullptr;
     std::uint64_t given = 0;
     std::uint64_t all[lanes_of_warp];
-    unsigned int cluster_phase = 0;  // that it has arrived in
+    unsigned int cluster_phase = 0;  // in which it has arrived
     std::deque<std::vector<pending_copy>> copies;
     std::vector<pending_copy> open_copies;
 };
@@ -71,7 +71,7 @@ struct block {
     shared_traces traces;
 };
 
-/// Runs threads one after the other, as long as none of them has to wait.
+/// Runs threads one after the other, until one of them has to wait.
 struct fiber_of_threads {
     context::fiber self, scheduler;
     thread* job = nullptr;
@@ -224,7 +224,8 @@ private:
         watch_.touch_shared(kernel_.shared, offset, bytes, writes, code, present(), b.traces);
     }
 
-    /// Whether the arrays that the kernel has used so far fit, and what the launch asked for holds a touch.
+    /// Checks that the arrays that the kernel has used so far fit, and that the touched offset lies within the launch's
+    /// memory.
     void check_shared_room(std::size_t offset, std::size_t bytes) {
         const auto next = std::ranges::upper_bound(kernel_.arrays, offset, {}, &shared_array::begin);
         if (next == kernel_.arrays.begin()) return;
@@ -302,7 +303,7 @@ private:
         return &made;
     }
 
-    /// Of the thread that runs, until the scheduler takes it up again.
+    /// Suspends the running thread until the scheduler resumes it.
     void pause() {
         watch_.check_twice_written();
         fiber_of_threads& fiber = *current_->fiber;
@@ -382,7 +383,7 @@ private:
             std::swap(order_[i - 1], order_[random_.below(static_cast<std::uint32_t>(i))]);
     }
 
-    /// Whether a block has begun, where fewer than so many clusters are there.
+    /// Starts clusters while fewer than that many are resident; returns whether one has started.
     bool start_next(unsigned int clusters) {
         if (resident_.size() >= clusters || next_ == order_.size()) return false;
         while (resident_.size() < clusters && next_ < order_.size()) start(order_[next_++]);
@@ -429,8 +430,8 @@ private:
         return progress;
     }
 
-    /// Until all threads of a block wait, or look without seeing what they look for; or some way towards that, for a
-    /// GPU halts a block wherever it likes.
+    /// Runs until all threads of a block wait, or poll in vain; or only part of the way, because a GPU may halt a block
+    /// anywhere.
     bool advance(block& b) {
         if (b.halted != 0) return --b.halted, true;
         bool any = false;
@@ -477,7 +478,7 @@ private:
     std::vector<bool> known_arrays_;                // those that were touched, and what the static ones hold together
     std::size_t static_shared_ = 0;
     thread* current_ = nullptr;
-    std::vector<unsigned int> order_;  // of the clusters, and which of them begins next
+    std::vector<unsigned int> order_;  // of the clusters; and the next one to start
     std::size_t next_ = 0;
     std::list<std::unique_ptr<cluster>> resident_;
     std::vector<std::unique_ptr<fiber_of_threads>> all_;

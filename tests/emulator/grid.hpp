@@ -1,5 +1,5 @@
-// Runs the grid of a kernel: every thread a fiber, a few blocks at a time, as many as there is room for. In what order
-// blocks begin, and warps and lanes run, a seed decides, so that what CUDA leaves open is seen in many ways.
+// Runs the grid of a kernel: every thread is a fiber, and as many blocks run at a time as there is room for. A seed
+// decides in which order blocks start and warps and lanes run, so that tests meet many of the orders that CUDA allows.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr std::size_t usual_shared = std::size_t{48} << 10;
 /// An array in shared memory: where, from its beginning.
 struct shared_array {
     std::size_t begin, end;
-    bool dynamic;  // of as many bytes as the launch says
+    bool dynamic;  // its size comes with the launch
 };
 
 /// A kernel that a library holds.
@@ -26,10 +26,10 @@ struct kernel_entry {
     const char* source = nullptr;
     const std::size_t* sizes = nullptr;  // how many parameters, and of each its bytes
     void (*run)(void** arguments) = nullptr;
-    machine** to_machine = nullptr;  // what it asks, for its time
+    machine** to_machine = nullptr;  // set for the time of a launch
     char* shared = nullptr;          // the shared memory of the block that runs, static and dynamic
     std::size_t shared_bytes = 0;
-    std::vector<shared_array> arrays;  // those there, in their order
+    std::vector<shared_array> arrays;  // the static and dynamic arrays, by address
     std::size_t most_dynamic = 0;      // bytes of shared memory that a launch may ask for; 0: as many as are usual
     const char* image = nullptr;       // of the library, up to the end of shared memory
 };
@@ -40,7 +40,7 @@ struct launch_shape {
     std::size_t dynamic_shared = 0, most_shared = 0;  // bytes: asked for, and what a block may have
 };
 
-/// What is under way, as a message says it.
+/// The numbers of a running launch, for messages.
 struct launch_number {
     std::uint64_t seed = 0, launch = 0;
 };

@@ -1,5 +1,5 @@
-// Linked to every kernel: what the compiler's sanitizers call, of threads at each access to memory, of alignment where
-// an address is not what its type wants, which tells the emulator instead.
+// Linked to every kernel: the functions that the compiler's sanitizers call, for each memory access and for misaligned
+// addresses; they pass the access on to the emulator.
 #include <cstddef>
 #include <cstdint>
 
@@ -11,7 +11,7 @@ extern emulator::machine* emulated_machine;
 
 namespace {
 
-/// Less than the stack of a thread: what is nearer than that is its own.
+/// Less than a thread's stack: an address nearer than this is the thread's own.
 constexpr std::uintptr_t near = std::uintptr_t{64} << 10;
 
 inline void touch(const void* at, std::size_t bytes, bool writes, const void* code) {

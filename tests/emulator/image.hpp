@@ -1,5 +1,5 @@
-// What the emulated NVRTC hands to the emulated driver in a cubin's place: a shared object behind its size, for the
-// driver is given no size.
+// The emulated NVRTC's output in place of a cubin: a shared object behind its size, because the driver is not given a
+// size.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline bool is_image(const void* image) {
     return std::strncmp(static_cast<const char*>(image), image_mark.data(), image_mark.size()) == 0;
 }
 
-/// Nothing of what is no such image.
+/// Empty if it is not such an image.
 inline std::string_view unpack_image(const void* image) {
     const char* at = static_cast<const char*>(image);
     if (!is_image(image)) return {};

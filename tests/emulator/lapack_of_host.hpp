@@ -43,7 +43,7 @@ int run_with_work(const F& f) {
     return info;
 }
 
-/// By hand: rows exchanged, then both triangles.
+/// Exchanges rows, then solves with both triangles.
 template <class T, class Pivot>
 void solve_by_factors(int n, int right, const T* lu, int lda, const Pivot* pivots, T* b, int ldb) {
     for (int k = 0; k < right; ++k) {

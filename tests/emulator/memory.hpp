@@ -1,4 +1,4 @@
-// What is allocated on the emulated GPU.
+// The allocations of the emulated GPUs.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace emulator {
 
 class device_memory {
 public:
-    /// Of a GPU, or of none: what all reach.
+    /// Adds memory of a GPU; -1: memory that all can access.
     void add(const void* at, std::size_t bytes, int gpu = -1) {
         const std::lock_guard lock(mutex_);
         ends_[address(at)] = {address(at) + bytes, gpu};
@@ -43,7 +43,7 @@ public:
         const auto& [begin, known] = *std::prev(next);
         return address(at) < known.end && is_reached(known.gpu) ? range{begin, known.end} : range{};
     }
-    /// -1 where it is none's.
+    /// -1 where it belongs to none.
     int gpu_of(const void* at) const {
         const std::lock_guard lock(mutex_);
         const auto next = ends_.upper_bound(address(at));

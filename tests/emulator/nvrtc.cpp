@@ -47,7 +47,7 @@ private:
     fs::path path_;
 };
 
-/// Loaded by name: how to run each kernel, what it was, and where shared memory is.
+/// The functions found by name after loading: how to run each kernel, its kind, and where shared memory is.
 std::string entries_of(const emulator::translation& t, const _nvrtcProgram& program) {
     std::string out;
     const auto add = [&](const std::string& text) {
@@ -57,7 +57,7 @@ std::string entries_of(const emulator::translation& t, const _nvrtcProgram& prog
         add("void emulated_" + name + "(void** arguments) { emulator::call(" + kernel + ", arguments); }");
         add("const std::size_t* emulated_sizes_" + name + "() { return emulator::sizes(" + kernel + "); }");
     };
-    // Who names kernels names all of them; a text's own conditions and comments are not read here.
+    // If kernels are named, all of them must be: a text's own conditions and comments are not read here.
     if (program.named.empty())
         for (const emulator::kernel_name& k : t.kernels) add_kernel(k.name, "&" + k.namespaces + k.name);
     for (const auto& [expression, name] : program.named) add_kernel(name, "&" + expression);

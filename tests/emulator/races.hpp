@@ -1,4 +1,4 @@
-// Which accesses to memory nothing orders: traces of who touched each byte last, and when.
+// Finds memory accesses that nothing orders: it records which thread last touched each byte, and when.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct moment {
     std::uint16_t thread = 0;
 };
 
-/// Who touched a byte last.
+/// The thread that last touched a byte.
 struct toucher {
     static constexpr std::uint16_t nobody = 0xffff, several_blocks = 0xfffe, several_warps = 0xfffd, ordered = 0xfffc,
                                    several_lanes = 0x8000;
@@ -33,14 +33,14 @@ struct toucher {
     bool same_warp(const moment& m) const {
         return by < several_warps && (by & (several_lanes - 1)) / lanes_of_warp == m.thread / lanes_of_warp;
     }
-    /// What is ordered within a cluster is not known here.
+    /// The order within a cluster is not known here.
     bool conflicts_with(const moment& m) const {
         if (by == nobody || by == ordered || is_one(m)) return false;
         if (by == several_blocks) return true;
         if (block != m.block) return cluster != m.cluster;
         return epoch == m.epoch && (!same_warp(m) || warp_epoch == m.warp_epoch);
     }
-    /// With this reader beside those that are known.
+    /// The known readers and this one.
     toucher joined(const moment& m) const {
         toucher all(m);
         if (by == nobody || is_one(m)) return all;
@@ -92,7 +92,7 @@ struct trace {
     }
 };
 
-/// The traces of all memory that a launch touches, but for what is beyond a limit.
+/// The traces of all memory that a launch touches, up to a limit.
 class memory_traces {
 public:
     std::optional<race> touch(const void* at, std::size_t bytes, const moment& m, bool writes) {
@@ -100,7 +100,7 @@ public:
         for_each(at, bytes, [&](trace& t) { found = found ? found : t.touch(m, writes); });
         return found;
     }
-    /// An access that orders others: what it touches is traced no more.
+    /// An access that orders others: its bytes are traced no more.
     void touch_ordering(const void* at, std::size_t bytes) {
         for_each(at, bytes, [](trace& t) { t.written.by = toucher::ordered; });
     }

@@ -1,4 +1,4 @@
-// What happens in the order that a seed says.
+// Random orders from a seed.
 #pragma once
 
 #include <cstdint>

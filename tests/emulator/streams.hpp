@@ -1,5 +1,5 @@
-// Streams that do their work as late as they may: when somebody waits for it, or when chance has it. What runs is
-// always in an order that the streams and events allow, and any such order may be met.
+// Streams that run their work as late as they may: when another thread waits for it, or by chance. The order is always
+// one that the streams and events allow, and any such order may occur.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace emulator {
 
 class stream;
 
-/// What was recorded, in its order: there is one stream to each.
+/// The recorded steps, in order; each graph has one stream.
 struct graph {
     std::vector<std::function<void()>> steps;
     void run() {
@@ -37,10 +37,10 @@ public:
     bool is_empty() const { return tasks_.empty(); }
 
     const bool is_blocking;         // in order with the default stream
-    bool is_destroyed = false;      // what it has to do it does all the same
+    bool is_destroyed = false;      // pending work still runs
     const void* context = nullptr;  // in which it was made
     std::uint64_t number = 0;
-    graph* recording = nullptr;  // what is put on it goes there
+    graph* recording = nullptr;  // where its work is recorded
 
 private:
     friend class streams;
@@ -53,7 +53,7 @@ private:
     std::deque<task> tasks_;
 };
 
-/// All streams of the GPU; for many threads.
+/// All streams of the GPU. It is thread-safe.
 class streams {
 public:
     explicit streams(std::uint64_t seed) : random_(seed) {}
@@ -95,7 +95,7 @@ public:
         s->tasks_.push_back({.work = nullptr, .awaited = e, .on = e->on, .pass = e->recorded});
         run_some();
     }
-    /// Each question brings the answer nearer.
+    /// Each query runs some work.
     bool is_done(stream* s) {
         const std::lock_guard lock(mutex_);
         if (s != nullptr && !s->is_empty()) run_first(*s);

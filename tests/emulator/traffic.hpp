@@ -1,6 +1,6 @@
-// What a launch moves: requests of warps in sectors of 32 bytes, and turns of shared memory's 32 banks. Lanes that are
-// at one place of the code for the n-th time are taken to be there together, which is too many requests where some of
-// them leave out a turn of a loop.
+// Counts a launch's memory traffic: requests of warps in sectors of 32 bytes, and cycles of shared memory's 32 banks.
+// Lanes at one position of the code for the n-th time are taken to be there together, which counts too many requests
+// where some lanes skip a turn of a loop.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ public:
         requests_.erase(begin, end);
         counts_.erase(counts_.lower_bound({block, 0, nullptr}), counts_.lower_bound({block + 1, 0, nullptr}));
     }
-    /// Sectors that were read and written, beside those that are different; turns of the banks, beside the fewest.
+    /// Sectors that were read and written, beside the distinct ones; cycles of the banks, beside the fewest possible.
     std::string text() const {
         std::string out;
         const auto add = [&](const char* what, std::uint64_t seen, std::uint64_t least) {

@@ -22,7 +22,7 @@ std::size_t behind_opaque(const std::string& text, std::size_t at) {
     return at + 1;
 }
 
-/// asm's inner text, cut at the colons: the instructions, what is written, what is read.
+/// asm's inner text, split at the colons: instructions, outputs, inputs.
 std::vector<std::string> sections_of(const std::string& text) {
     std::vector<std::string> sections(1);
     int depth = 0;
@@ -81,7 +81,7 @@ std::string joined_literal(const std::string& section) {
     return out;
 }
 
-/// A call of the function for the first instruction that is none of the assembler's own.
+/// A call of the function for the first instruction that is not an assembler directive.
 std::string call_for(const std::string& inner) {
     const std::vector<std::string> sections = sections_of(inner);
     const std::string instructions = joined_literal(sections[0]);
@@ -175,7 +175,7 @@ std::string with_variables_marked(std::string text) {
     return text;
 }
 
-/// Whether template<...> stands before what begins here.
+/// Whether template<...> precedes this position.
 bool is_template_at(const std::string& text, std::size_t at) {
     const std::size_t end = text.find_last_not_of(" \t\n", at == 0 ? 0 : at - 1);
     return at != 0 && end != std::string::npos && text[end] == '>';

@@ -15,9 +15,9 @@ struct translation {
     std::vector<kernel_name> kernels;
 };
 
-/// What C++ cannot take is spelled anew: inline PTX as a call of the function that device.hpp has for the instruction,
-/// and shared memory of a size that the launch gives. Lines stay where they are. Throws std::runtime_error where PTX
-/// cannot be read.
+/// Respells constructs that C++ does not have: inline PTX becomes a call of device.hpp's function for the instruction,
+/// and shared memory gets the size that the launch gives. Lines keep their numbers. Throws std::runtime_error where PTX
+/// cannot be parsed.
 translation translate(const std::string& source);
 
 }  // namespace emulator

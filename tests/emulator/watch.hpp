@@ -1,5 +1,5 @@
-// What a launch does with memory: whether that is allocated, whether anything orders the accesses of several threads,
-// and, where that is asked for, how much is moved.
+// Watches a launch's memory accesses: whether the memory is allocated, whether accesses of several threads are ordered,
+// and, on request, how many bytes move.
 #pragma once
 
 #include <cstdlib>
@@ -62,7 +62,7 @@ public:
     void end_block(std::uint32_t block) {
         if (traffic_) traffic_->end_block(block);
     }
-    /// What was moved; nothing where that was not asked for.
+    /// The traffic; empty where it was not requested.
     std::string moved() const { return traffic_ ? traffic_->text() : ""; }
 
 private:
@@ -90,7 +90,7 @@ private:
         known_[turn_++ % std::size(known_)] = found;
     }
 
-    /// Of a little-endian machine's memory, as a number.
+    /// The bytes of a little-endian machine as a number.
     static std::string in_hexadecimal(const char* at, std::size_t bytes) {
         static constexpr char digits[] = "0123456789abcdef";
         std::string text;

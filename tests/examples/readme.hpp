@@ -1,4 +1,5 @@
-// What the test made of the README uses: std::cout caught, and compared with what the README shows.
+// The helpers of the test made from the README: std::cout is captured and compared with the output that the README
+// shows.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -24,7 +25,7 @@ private:
     const ingot::test::scratch_directory scratch_;
 };
 
-/// Catches what is written to std::cout between start() and take(): doctest itself writes there in between.
+/// Captures std::cout between start() and take(); doctest itself writes there in between.
 class printed {
 public:
     printed() = default;

@@ -11,7 +11,7 @@
 
 namespace ingot::test {
 
-/// Says what is missing where there is none.
+/// Reports the missing library where there is none.
 inline bool has_fft() {
     try {
         eval(fft::fft(ones<float>(8))), eval(fft::fft(ones<double>(8)));

@@ -25,7 +25,7 @@ TEST_CASE_TEMPLATE("one large transform", T, float, double) {
     const array<C> numbers = complex_of(real_numbers, T(2) * real_numbers);
     CHECK(static_cast<double>(max(abs(fft::ifft(fft::fft(numbers)) - numbers)).item()) < bound);
     CHECK(static_cast<double>(max(abs(fft::irfft(fft::rfft(real_numbers)) - real_numbers)).item()) < bound);
-    // In rows it is a batch, of which each worker takes some.
+    // As rows it is a batch, and each worker takes some of them.
     const array<C> rows = fft::fft(reshape(numbers, {2, n / 2}));
     CHECK(static_cast<double>(max(abs(rows(1) - fft::fft(numbers(slice(n / 2, none))))).item()) <
           bound * std::sqrt(static_cast<double>(n)));

@@ -16,7 +16,7 @@ array<T> drawn(const shape_like& shape) {
         return g.normal<T>(shape);
 }
 
-/// Of one dtype.
+/// All cases of one dtype.
 template <class T>
 class cases {
 public:
@@ -138,7 +138,7 @@ public:
         add("ifftshift(fft(x,axis=1),(1,-1))", 5, x, fft::ifftshift(fft::fft(x, none, 1), {1, -1}));
         add("fft(fftshift(x,0),axis=0)", 4, x, fft::fft(fft::fftshift(x, 0), none, 0));
     }
-    /// Of other dtypes.
+    /// Fewer cases, for other dtypes.
     void briefly(const array<T>& x) {
         add("fft(x)", 6, x, fft::fft(x));
         add("ifft2(x)", 24, x, fft::ifft2(x));

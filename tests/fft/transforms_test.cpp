@@ -23,7 +23,7 @@ array<T> drawn(const shape_like& shape) {
         return g.normal<T>(shape);
 }
 
-/// Each step's kind: k(ernel), l(ibrary call), f(ill).
+/// The kind of each step: k(ernel), l(ibrary call), f(ill).
 template <class E>
 std::string steps(const E& e) {
     std::string kinds;
@@ -246,7 +246,7 @@ TEST_CASE("a transform of real numbers written among others' elements") {
     y(all, slice(0, 5), all) = fft::rfft(x);
     CHECK(array_equal(array<std::complex<float>>(y(all, slice(0, 5), all)), wanted).item());
     CHECK(all(y(all, slice(5, none), all) == 0).item());
-    // Two results at once, of which one is transposed: both have their own order of axes.
+    // Two results at once, one of them transposed: each has its own order of axes.
     const array<std::complex<double>> z = reshape(arange<double>(15), {3, 5}) * std::complex<double>(1, -2),
                                       v = reshape(arange<double>(15), {5, 3}) * std::complex<double>(0, 1);
     array<std::complex<double>> u = zeros<std::complex<double>>({5, 3}), w = zeros<std::complex<double>>({3, 5});

@@ -72,7 +72,7 @@ public:
         for (char& c : text) c = static_cast<char>(below(256));
         return text;
     }
-    /// One to three changes.
+    /// The file after one to three changes.
     std::string of(std::string file) {
         for (std::size_t changes = 1 + below(3); changes > 0; --changes) change(file);
         return file;
@@ -101,7 +101,7 @@ private:
             file.insert(at, random_bytes(1 + below(20)));
         } else if (kind == 4) {  // a piece once more, elsewhere
             file.insert(at, file.substr(below(file.size()), 1 + below(60)));
-        } else {  // what stands in the header
+        } else {  // a change in the header
             const std::string signs = "0123456789L,:'\"(){}[] \n<>=|-fuicbTF";
             const std::size_t sign = file.find_first_of(signs, at);
             if (sign != file.npos) file[sign] = signs[below(signs.size())];
@@ -111,7 +111,7 @@ private:
     std::mt19937 random_;
 };
 
-/// What a .npy holds, as NumPy can be asked about: a line of text and the elements in the order of the file.
+/// The content of a .npy as NumPy reports it: a line of text, and the elements in the file's order.
 struct answer {
     std::string line;
     std::vector<std::byte> elements;
@@ -130,7 +130,7 @@ answer read_array(byte_stream& stream) {
     return a;
 }
 
-/// What f gives, or nothing where it throws an error that tells of the file. Anything else is a failure.
+/// The result of f; empty where f throws an error that names the file. Any other exception is a failure.
 template <class F>
 void typed_error_or(const std::string& file, int& errors, F&& f) {
     const auto told = [&](const error& e) {

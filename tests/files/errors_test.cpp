@@ -1,4 +1,4 @@
-// What the errors of files say, and what is left where saving fails.
+// The error messages of files, and the files that remain where saving fails.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What load<float> says of a file with this content; it stands for FILE in what is wanted.
+/// The message of load<float> for a file with this content; FILE stands for its name.
 std::string said_of(const std::string& bytes) {
     const scratch_directory scratch;
     const std::string path = scratch.path() / "x.npy";
@@ -256,7 +256,7 @@ TEST_CASE("a .npz file appears when its writer ends well") {
           "[save] " + path + ", first: there is an array of this name already");
     {
         const array<double> noise = random::uniform<double>({1000});
-        const file_size_limit limit(1000);  // what fails half-way is not in the file
+        const file_size_limit limit(1000);  // a failed entry is not in the file
         CHECK_THROWS_AS(out.save("second", noise), file_error);
     }
     out.save("third", made<float>({100, 100}));

@@ -1,4 +1,4 @@
-// Arrays for files whose bytes follow from where they stand, as tests/oracle/files.py has them.
+// Arrays whose bytes follow from their positions, as in tests/oracle/files.py.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Files of text and of bytes alone: what NumPy writes and reads of the same arrays, and what is no table.
+// Files of text and of raw bytes: those that NumPy writes and reads for the same arrays, and files that are no table.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -31,7 +31,7 @@ array<C> complex_values(const shape_like& shape, int spread, double nans = 0) {
     return asarray<C>(v, shape);
 }
 
-/// Both parts, of NaN too.
+/// Whether both parts are equal; NaN equals NaN.
 bool same_parts(const std::complex<double>& a, const std::complex<double>& b) {
     const auto alike = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
     return alike(a.real(), b.real()) && alike(a.imag(), b.imag());
@@ -78,7 +78,7 @@ TEST_CASE("of complex numbers the first that is NaN wins, with both its parts") 
                                            {C(-inf, 1), C(-inf, 2), C(-inf, -inf), C(-inf, 0)},
                                            {C(0, inf), C(0, -inf), C(inf, nan), C(nan, nan)}};
     for (const std::vector<C>& row : rows) {
-        // As NumPy's loops have it.
+        // The order in NumPy's loops.
         const auto is_nan = [](C z) { return std::isnan(z.real()) || std::isnan(z.imag()); };
         const auto before = [](C a, C b) {
             return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());

@@ -62,7 +62,7 @@ TEST_CASE("a fold in a type that is named is what NumPy's dtype= gives") {
               cumsum<bool>(b), nancumsum<float>(with_nan, 1), nancumsum<int>(with_nan), nancumprod<float>(with_nan, 0),
               astype<std::complex<float>>(nancumprod<float>(with_nan)));
     c.run();
-    // More digits, and one kernel with what is around it.
+    // A wider sum has more digits, and fuses with its neighbours into one kernel.
     const array<float> many = full<float>({3'000'000}, 0.1f);
     CHECK(std::abs(sum<double>(many).item() - 3e6 * static_cast<double>(0.1f)) < 1e-6);
     CHECK(launches([&] { (void)(sum<double>(many) * 2).eval(); }) == 1);

@@ -1,4 +1,4 @@
-// Folds of segments against NumPy 2: add.reduceat, and what each slice between offsets has.
+// Folds of segments against NumPy 2: add.reduceat, and folds of each slice between offsets.
 #include <complex>
 #include <vector>
 

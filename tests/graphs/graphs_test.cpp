@@ -64,7 +64,7 @@ TEST_CASE("a graph holds what it touches, and what it took is nobody else's whil
     g.launch();
     CHECK(total.item() == copy.item());
     const array<double> kept = std::move(total);
-    g = graph();  // what it made outlives it
+    g = graph();  // its results outlive it
     const array<double> again = ones<double>(5000) + others;
     CHECK(kept.item() == copy.item());
     CHECK(all(again == 8.0).item());
@@ -139,7 +139,7 @@ TEST_CASE("what has to wait for a result cannot be recorded, and leaves everythi
               const array<float> there = x.to(device::host(1));
               (void)capture([&] { (void)eval(there + 1); });
           }) == "[graph] work on another stream or device cannot be recorded");
-    // Nor is it done at once.
+    // Work on another device is not run at once either.
     const array<float> there = array<float>{7, 8, 9}.to(device::host(1));
     array<float> back = zeros<float>(3), elsewhere = zeros<float>(3).to(device::host(1));
     const stream beside;
@@ -286,7 +286,7 @@ TEST_CASE("a graph sees an array that is assigned a view of itself, and says whi
     {
         array<float> b{1, 2, 3}, to = zeros<float>(3);
         const graph of_b = capture([&] { to = b + 1; });
-        b = array<float>{4, 5, 6, 7} + 0;  // of another shape: it is documented not to be seen
+        b = array<float>{4, 5, 6, 7} + 0;  // of another shape; the graph is documented not to see it
         of_b.launch();
         CHECK(holds(to, {3}, {2, 3, 4}));
     }

@@ -59,7 +59,7 @@ TEST_CASE("bins so narrow that a place is rounded past them are NumPy's") {
     }
     c.add("np.histogram(a, 3000)[0]", std::get<0>(histogram(far, 3000)), far);
     c.add("np.histogram(a, 3000)[0]", std::get<0>(histogram(astype<double>(far), 3000)), astype<double>(far));
-    // Wider than what float32 holds.
+    // A range wider than float32 can hold.
     const array<float> ends = (x - 0.5f) * 3.4e38f;
     const array<index_t> counts = std::get<0>(histogram(ends, 10, {-3e38, 3e38}));
     c.add("np.histogram(a.astype('f8'), 10, (-3e38, 3e38))[0]", counts, ends);

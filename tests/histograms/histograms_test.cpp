@@ -1,4 +1,4 @@
-// Searches and histograms: how many kernels they take, sums in no order, and what is refused.
+// Searches and histograms: the number of their kernels, sums in any order, and refused operands.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ bool same_values(const array<double>& a, const array<double>& b) {
            array_equal(isnan(a), isnan(b)).item();
 }
 
-/// What has an error that names what was given.
+/// Whether an error names the operands.
 bool names(const std::string& text, std::initializer_list<const char*> words) {
     for (const char* word : words)
         if (text.find(word) == text.npos) return false;
@@ -51,7 +51,7 @@ TEST_CASE("whole arrays of texts are operands of trees that live at run time") {
     CHECK(r.to_host()[1] == 2);
     CHECK(holds(found(slice(26, 29)), {3}, {1, 1, 2}));
     CHECK(array_equal(again, found + searchsorted(t, arange<double>(100))).item());
-    array<double> own = t;  // what a text reads is what was there
+    array<double> own = t;  // the text reads the old values
     const lazy<index_t> before = searchsorted(own, x);
     own(all) = 0;
     CHECK(array_equal(before, found).item());
@@ -59,7 +59,7 @@ TEST_CASE("whole arrays of texts are operands of trees that live at run time") {
     const index_t total = sum(found).item();
     CHECK(sum(tile(searchsorted(t, x), 2)).item() == 2 * total);
     CHECK(sum(tile(searchsorted(t, arange<double>(100) + 3), 2)).item() == 2 * total);
-    // Of which little is shown.
+    // Only few of the sums are read.
     const auto rows = searchsorted(t, reshape(arange<double>(20000), {400, 50}) / 200);
     const array<index_t> sums = cumsum(rows, 1), shown = cumsum(rows, 1)(all, slice(-2, none));
     CHECK(array_equal(shown, sums(all, slice(-2, none))).item());

@@ -45,7 +45,7 @@ class cases {
 public:
     explicit cases(comparison& c) : to_(c) {}
 
-    /// In one statement.
+    /// Adds all results in one statement.
     template <class E, class... R>
     void add_all(const std::array<const char*, sizeof...(R)>& names, const E& of, const R&... results) {
         to_.add_all(names, over(), of, results...);

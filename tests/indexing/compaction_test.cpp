@@ -10,7 +10,7 @@ using namespace ingot;
 
 namespace {
 
-/// Flags of which so many in a hundred are true.
+/// Flags, of which `percent` in a hundred are true.
 std::vector<bool> flags_of(index_t n, int percent) {
     std::mt19937 random(static_cast<unsigned>(n + percent));
     std::vector<bool> flags(static_cast<std::size_t>(n));

@@ -228,7 +228,7 @@ TEST_CASE("what is written by name may be a view, or a part of an array") {
     CHECK(m(slice(none, 2)).to_host() == std::vector<int>{4, 4, 4, 4, 4, 4, 6, 9, 8, 9, 10, 9});
     put_along_axis(columns, array<int>{{0}, {1}, {2}, {0}}, 0, 1);
     CHECK(columns.to_host() == std::vector<int>{0, 4, 4, 9, 0, 9, 9, 9, 0, 0, 9, 9});
-    // What a view is copied from is its own.
+    // An array copied from a view has its own memory.
     const array<int> before = m;
     put(upper, array<int>{3}, 77);
     CHECK(m(0, 3).item() == 77);

@@ -34,8 +34,8 @@ TEST_CASE("iterate has the bits of the loop, and a kernel a step") {
         const array<float> got = iterate(n, start, step);
         const auto after = counters();
         CHECK(array_equal(got, wanted).item());
-        // One array is copied before its inside is written, so that the border is there; the other too, from two steps
-        // on.
+        // An array is copied before its inside is written, so that it has the border; from two steps on, the other one
+        // too.
         CHECK(after.kernel_launches - before.kernel_launches <=
               static_cast<std::uint64_t>(n + std::min<index_t>(n, 2)));
     }
@@ -48,11 +48,11 @@ TEST_CASE("a step may be of the whole shape, use other arrays, and roll") {
     array<double> wanted = start;
     for (int i = 0; i < 4; ++i) wanted = array<double>(weight * (roll(wanted, 1) + roll(wanted, -1)));
     CHECK(array_equal(got, wanted).item());
-    // Of other dtypes the loop's statements convert.
+    // With other dtypes the loop's statements convert.
     CHECK(array_equal(iterate(2, array<int>{1, 2}, [](const auto& u) { return u * 2.5; }), array<int>{5, 12}).item());
     CHECK(iterate(3, array<float>(zeros<float>({0, 4})), [](const auto& u) { return u + 1; }).shape() ==
           shape_like{0, 4});
-    // In three dimensions, over a transposed array.
+    // Three dimensions, over a transposed array.
     const array<float> cube = transpose(wave({5, 6, 7}));
     const auto mean_of_two = [](const auto& u) { return (u(low, all, middle) + u(high, all, middle)) / 2; };
     array<float> by_hand = cube;

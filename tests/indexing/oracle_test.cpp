@@ -64,7 +64,7 @@ public:
         add("along_broadcast", take_along_axis(x, reshape(j, {1, 2, 1}), 1));
     }
 
-    /// Of integers: remainders, and sums that wrap.
+    /// Integers: remainders, and sums that wrap.
     void read_integers() {
         const array<T>& x = x_;
         const auto& i = five();
@@ -115,7 +115,7 @@ private:
     void add(const char* name, const E& e) {
         to_.add(name, over(), x_, array<typename E::value_type>(e));
     }
-    /// `write` on an array that nothing else holds, then on a copy, of which the other array stays as it was.
+    /// Runs `write` on an array that nothing else holds, then on a copy; the other array must keep its values.
     template <class F>
     void change(const char* name, const F& write) {
         array<T> y = mixed<T>();

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t wanted_bytes = std::size_t{40} << 30;
 
-/// The extents of a case, which begins with them: what earlier ones hold is given back.
+/// The extents of a case. Its constructor gives back the memory of earlier cases.
 struct far_extents {
     bool far;
     index_t rows, width;              // of bytes: 5 * 2^30 elements
@@ -42,7 +42,7 @@ private:
         : far(is_far), rows(r), width(w), float_rows(fr), float_width(fw), bytes(r * w), floats(fr * fw) {}
 };
 
-// Primes: what lies 2^31 or 2^32 elements away has another value.
+// Primes, so that elements 2^31 or 2^32 away have other values.
 constexpr index_t byte_period = 251, float_period = 16777213;
 std::uint8_t byte_at(index_t i) { return static_cast<std::uint8_t>(i % byte_period); }
 float float_at(index_t i) { return static_cast<float>(i % float_period); }
@@ -74,7 +74,7 @@ std::vector<index_t> chosen(index_t n) {
     return all;
 }
 
-/// How many of the chosen elements of e, in C order, are not wanted(number).
+/// The number of chosen elements of e, in C order, that differ from wanted(number).
 template <class E, class Wanted>
 int wrong_in(const E& e, Wanted wanted) {
     using T = typename E::value_type;
@@ -129,7 +129,7 @@ TEST_CASE("steps and reversals of a base of 5 * 2^30 bytes") {
     CHECK(wrong_in(array<std::uint8_t>(x(slice(3, none, 2))), [](index_t i) { return byte_at(3 + 2 * i); }) == 0);
     CHECK(wrong_in(array<std::uint8_t>(x(slice(-2, 5, -3))), [=](index_t i) { return byte_at(last - 1 - 3 * i); }) ==
           0);
-    // Both axes, added to what goes the other way: 2^32 elements apart.
+    // Both axes reversed, plus a view in the other direction: 2^32 elements apart.
     const array<std::uint8_t> m = reshape(x, {n.rows, n.width});
     const array<std::uint8_t> both =
         m(slice(none, none, -2), slice(none, none, -3)) + m(slice(0, n.rows / 2), slice(0, (n.width + 2) / 3));
@@ -138,7 +138,7 @@ TEST_CASE("steps and reversals of a base of 5 * 2^30 bytes") {
               const index_t r = i / across, c = i % across;
               return byte_at((n.rows - 1 - 2 * r) * n.width + n.width - 1 - 3 * c) + byte_at(r * n.width + c);
           }) == 0);
-    // Few elements that lie far apart.
+    // A few elements, far apart.
     const index_t far = n.bytes / 4;
     CHECK(array<std::uint8_t>(x(slice(none, none, -far))).to_host() ==
           std::vector<std::uint8_t>{byte_at(last), byte_at(last - far), byte_at(last - 2 * far),
@@ -228,14 +228,14 @@ TEST_CASE("scans of more than 2^31 elements") {
 TEST_CASE("gathers and compactions past 2^32 elements, by int64 indices") {
     const far_extents n = far_extents::of_case();
     const array<std::uint8_t> m = bytes_of(n), x = ravel(m);
-    // From the end: all are negative.
+    // Indices from the end: all are negative.
     std::vector<index_t> places = chosen(n.bytes);
     const array<index_t> from_end = asarray(places) - n.bytes;
     const auto got = eval(x(from_end)).to_host();
     std::vector<std::uint8_t> wanted;
     for (const index_t i : places) wanted.push_back(byte_at(i));
     CHECK(got == wanted);
-    // As many as there are, computed from the places, from back to front.
+    // All elements in reverse, by computed indices.
     const array<std::uint8_t> all_back = take(m, n.rows - 1 - arange<index_t>(n.rows), 0);
     CHECK(wrong_in(all_back, [&](index_t i) { return byte_at((n.rows - 1 - i / n.width) * n.width + i % n.width); }) ==
           0);
@@ -244,7 +244,7 @@ TEST_CASE("gathers and compactions past 2^32 elements, by int64 indices") {
               const index_t c = i % 3 == 0 ? n.width - 1 : i % 3 == 1 ? 0 : n.width - 2;
               return byte_at(i / 3 * n.width + c);
           }) == 0);
-    // Of more indices than 2^31: each from the other half.
+    // More than 2^31 indices: each takes an element of the other half.
     const index_t half = n.floats / 2;
     const array<std::uint8_t> turned = take(x, (ravel(numbers(n.float_rows, n.float_width)) + half) % n.floats);
     CHECK(wrong_in(turned, [&](index_t i) { return byte_at((i + half) % n.floats); }) == 0);

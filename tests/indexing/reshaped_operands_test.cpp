@@ -1,4 +1,4 @@
-// A reshape whose axes merge is its operand as it lies: what is not fused takes it from there, without a kernel or a
+// A reshape whose axes merge is a view of its operand: operations that do not fuse read it there, without a kernel or a
 // copy.
 #include <algorithm>
 
@@ -56,7 +56,7 @@ TEST_CASE("what a mask of several axes selects is copied from where it lies") {
           std::vector<float>(values.begin() + 64 * 256, values.begin() + 128 * 256));
     CHECK(part.size() == count_nonzero(mask(slice(64, 128), all)).item());
     CHECK(compress(array<bool>{true, false, true}, flat).to_host() == std::vector<float>{0, 14});
-    // What does not lie so is selected all the same.
+    // Other layouts can be selected from too.
     const auto across = transpose(x);
     CHECK(across(transpose(mask)).size() == kept.size());
     CHECK(sum(x(slice(2, -2), slice(3, none))(inner < 2)).item() == sum(where(inner < 2, inner, 0.0f)).item());

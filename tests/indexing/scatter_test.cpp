@@ -14,7 +14,7 @@ using namespace ingot;
 
 namespace {
 
-/// As scatter_add does it where the order is free.
+/// scatter_add where the order of additions is free.
 template <class S, class E>
 void add_exactly(S&& elements, const E& e) {
     using T = typename S::value_type;

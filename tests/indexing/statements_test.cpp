@@ -1,5 +1,5 @@
-// How many kernels statements take that write parts of an array, and how many bytes: 20 whose sides share elements, and
-// 10 whose sides do not. What shares no element, or each with itself, is one kernel in place.
+// The number of kernels and bytes of statements that write parts of an array: 20 whose sides share elements, and 10
+// whose sides do not. If the sides share no element, or each only with itself, the statement is one kernel in place.
 #include <functional>
 
 #include "tests/arrays/expect.hpp"
@@ -15,7 +15,7 @@ struct row {
     std::string name;
     std::uint64_t kernels, bytes;  // at most
     std::function<void(array<float>&)> statement;
-    /// The element at (i, j) afterwards, of what was there before.
+    /// The element at (i, j) afterwards, from the old values.
     std::function<float(const std::vector<float>&, index_t, index_t)> wanted;
 };
 

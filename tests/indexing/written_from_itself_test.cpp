@@ -11,7 +11,7 @@ namespace {
 
 const array<int> order{2, 0, 1};
 
-/// What a write of an array of 0, 1, 2, ... leaves in it.
+/// The values of an array of 0, 1, 2, ... after a write.
 std::vector<double> left_by(std::vector<index_t> shape, const std::function<void(array<double>&)>& write) {
     index_t size = 1;
     for (const index_t n : shape) size *= n;

@@ -41,7 +41,7 @@ TEST_CASE("a device says what it is") {
     const device absent = device::cuda(63);
     CHECK(thrown<device_error>([&] { (void)properties_of(absent); }).starts_with("[device] there is no cuda:63"));
     CHECK(thrown<device_error>([&] { (void)can_access(device::host(), absent); }).starts_with("[device] there is no"));
-    // A number that is none does not become another's.
+    // A number out of range does not become another device's.
     CHECK(thrown<device_error>([] { (void)device::host(300); }) == "[device] there is no host:300; numbers end at 63");
     CHECK(thrown<device_error>([] { (void)device::cuda(-1); }) == "[device] there is no cuda:-1; numbers end at 63");
     CHECK_THROWS_AS((void)device(device_kind::other, 256), device_error);
@@ -64,7 +64,7 @@ TEST_CASE("events may block, and may be without a time, on every device") {
         CHECK(thrown<device_error>([&] { elapsed(plain, untimed); }) ==
               "[elapsed] an event of no_timing; events with a time are wanted");
         CHECK_THROWS_AS(elapsed(both, plain), device_error);
-        // What it was made with goes with it.
+        // The event's options move with it.
         event moved = std::move(untimed);
         moved.record();
         CHECK_THROWS_AS(elapsed(plain, moved), device_error);
@@ -171,7 +171,7 @@ TEST_CASE("an array of another device is read where it is, as it was when the vi
     // A view of a view is of the same memory, and of its own device the memory itself.
     CHECK(peer_view(peer_view(x, first), second).data() == x.data());
     if (device::cuda_count() > 2) CHECK(all(peer_view(peer_view(x, first), device::cuda(2)) == 7).item());
-    // What others may write is shown as a copy.
+    // An array that others may write is viewed as a copy.
     double* const written = x.mutable_data();
     CHECK(peer_view(x, first).data() != written);
     CHECK(thrown<device_error>([&] { (void)eval(x + r); }).find(to_string(second)) != std::string::npos);

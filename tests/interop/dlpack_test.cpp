@@ -73,7 +73,7 @@ struct lent {
     lent(const lent&) = delete;
 };
 
-/// What from_dlpack says of a tensor that is spoilt in some way; it must not have taken it.
+/// The error of from_dlpack for a spoilt tensor, which it must not take over.
 template <class E, class F>
 std::string refused(F spoil) {
     lent l;
@@ -161,7 +161,7 @@ TEST_CASE("a const array is given to be read alone and stays what it is") {
     array<float> seen = from_dlpack<float>(m);
     CHECK(holds(seen, {3}, {1, 2, 3}));
     CHECK_THROWS_AS(seen += 1, read_only_error);
-    // What is read alone is passed on as that, and the old tensors cannot say it.
+    // A read-only array is exported as read-only, which the old tensors cannot express.
     auto* again = to_dlpack(seen);
     CHECK(again->flags == 1);
     again->deleter(again);
@@ -341,7 +341,7 @@ TEST_CASE("tensors that no array can be over are refused by name, and stay their
     CHECK(thrown<device_error>([&] { (void)from_dlpack<float>(&l.tensor, elsewhere); }) ==
           "[from_dlpack] a stream of host:40 cannot be in order with memory of host:0");
     CHECK(l.ended == 0);
-    // Nor does a way out that throws un-share the array.
+    // An export that throws does not un-share the array.
     array<float> x{1, 2, 3};
     const array<float> copy = x;
     CHECK_THROWS_AS((void)to_dlpack(x, elsewhere), device_error);
@@ -353,7 +353,7 @@ TEST_CASE("NumPy's own tensors have these members at these places") {
     if (python == nullptr || *python == '\0') {
         return test::untested("INGOT_PYTHON names no Python with NumPy, as tests/run does");
     }
-    // The bytes of the struct that NumPy exports, old and versioned, and what was exported.
+    // The bytes of the struct that NumPy exports, old and versioned, and the exported array.
     const std::string script =
         "import ctypes as c, numpy as n\n"
         "a = n.arange(24, dtype='i2').reshape(4, 6)[::2, ::-1]\n"

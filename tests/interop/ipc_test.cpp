@@ -202,7 +202,7 @@ TEST_CASE("the pages of processes that were killed go when the next array is giv
     array<float> x{1, 2, 3};
     (void)to_ipc_handle(x);
     CHECK(!std::filesystem::exists(orphans[0]));
-    partner reader("keep", file);  // whose page is a living process'
+    partner reader("keep", file);  // its page belongs to a living process
     CHECK(reader.line() == "given");
     const std::set<std::string> living = pages();
     array<float> y{1, 2, 3};

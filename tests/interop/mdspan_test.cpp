@@ -103,7 +103,7 @@ static_assert(shows<plane<const float, own_strided>, const array<float>>);
 static_assert(!shows<plane<float, own_strided>, const array<float>>, "a const array is read alone");
 static_assert(!shows<plane<double, own_strided>, array<float>>, "an mdspan converts nothing");
 
-/// Of memory whose strides the test chooses.
+/// An array over memory with the test's own strides.
 array<int> over(std::vector<int>& memory, const shape_like& shape, const shape_like& strides_in_bytes) {
     return asarray<int>(unowned_memory(memory.data(), memory.size() * sizeof(int)), shape, strides_in_bytes);
 }
@@ -127,7 +127,7 @@ TEST_CASE("an mdspan shows an array's elements, and what it writes is the array'
     CHECK(to_mdspan<plane<const int, own_right>>(before).data_handle() == kept.data());
     CHECK(r(3, 5) == 23);
 
-    // There and back, by any index type and with axes that are known.
+    // To an mdspan and back, with any index type and static extents.
     using known = own_extents<short, 4, dynamic>;
     const auto back = asarray(to_mdspan<own_mdspan<int, known, own_right>>(x));
     CHECK(back.data() == std::as_const(x).data());
@@ -151,7 +151,7 @@ TEST_CASE("strides are the layout's, or the array is refused") {
           "[to_mdspan] the array of shape (4, 6) has a stride of 1 elements along axis 0, and the mdspan's layout "
           "has 6");
     CHECK_THROWS_AS((void)to_mdspan<left_plane>(apart), shape_error);
-    // Where nothing moves a stride is of no account.
+    // Along an axis of extent 1 the stride is ignored.
     array<int> row = over(memory, {1, 6}, {-400, 4});
     CHECK(to_mdspan<plane<int, own_right>>(row)(0, 5) == 5);
     CHECK(to_mdspan<plane<int, own_strided>>(row).stride(0) == 1);
@@ -183,7 +183,7 @@ TEST_CASE("other axes, other extents, small indices and memory that is read alon
     CHECK(to_mdspan<plane<const float, own_right>>(alone).data_handle() == values.data());
     CHECK(thrown<read_only_error>([&] { (void)to_mdspan<plane<float, own_right>>(alone); }).find("read alone") !=
           std::string::npos);
-    // What throws un-shares nothing, and leaves later copies to be shared.
+    // A call that throws un-shares nothing, and later copies still share.
     const array<float> copy = x;
     using columns = plane<float, own_left>;
     CHECK_THROWS_AS((void)to_mdspan<columns>(x), shape_error);

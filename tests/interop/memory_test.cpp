@@ -16,7 +16,7 @@ using namespace ingot;
 
 namespace {
 
-/// As std::mdspan has it, over any strides.
+/// A minimal mdspan, over any strides.
 template <class T>
 struct strided_span {
     struct shape_of {
@@ -37,7 +37,7 @@ struct strided_span {
 static_assert(detail::mdspan_like<strided_span<const float>>);
 static_assert(!detail::mdspan_like<std::vector<float>> && !detail::mdspan_like<array<float>>);
 
-/// Memory of the current device's kind that counts what it gave.
+/// Memory of the current device's kind that counts its allocations.
 class counted_memory {
 public:
     explicit counted_memory(std::size_t room = SIZE_MAX) : room_(room) {}
@@ -52,7 +52,7 @@ public:
         const auto next = given_.upper_bound(static_cast<const char*>(p));
         return next != given_.begin() && p < std::prev(next)->first + std::prev(next)->second;
     }
-    int wrong = 0;  // what came back and was not given
+    int wrong = 0;  // deallocations of memory that was not allocated here
 
 private:
     void* give(std::size_t bytes, std::size_t alignment, void*) {
@@ -106,7 +106,7 @@ TEST_CASE("an owner is held until the last array over its memory has gone") {
         CHECK(pending.to_host() == std::vector<int>{6, 7, 8, 9});
     }
     CHECK(watched.expired());
-    // One that cannot be used lets its owner go.
+    // A buffer that cannot be used releases its owner.
     auto other = std::make_shared<std::vector<int>>(4);
     CHECK_THROWS_AS((void)asarray<int>(unowned_memory(other->data(), 16, device::host(), other), {5}), shape_error);
     CHECK(other.use_count() == 1);
@@ -196,7 +196,7 @@ TEST_CASE("memory that is given with another device, a null pointer or too many 
     dlpack::managed_tensor said_to_be_the_hosts{};
     said_to_be_the_hosts.dl_tensor = {on_gpu, {dlpack::cpu, 0}, 1, {0, 32, 1}, shape, nullptr, 0};
     CHECK(thrown<device_error>([&] { (void)from_dlpack<int>(&said_to_be_the_hosts); }) == a_gpus);
-    // More than there is behind the pointer.
+    // More bytes than the pointer's allocation has.
     const std::size_t too_many = std::size_t{1} << 44;
     const std::string ends = thrown<device_error>([&] { (void)unowned_memory(on_gpu, too_many, device::cuda()); });
     CHECK(ends.starts_with("[memory] 17592186044416 bytes of cuda:0's memory were given, which ends after "));
@@ -252,7 +252,7 @@ TEST_CASE("__cuda_array_interface__ is for memory of GPUs") {
     const array<float> copy = x;
     CHECK(thrown<device_error>([&] { (void)to_cuda_array_interface(x); }) ==
           "[to_cuda_array_interface] the array is on host:0; the interface is for memory of GPUs");
-    CHECK(std::as_const(x).data() == copy.data());  // what throws un-shares nothing
+    CHECK(std::as_const(x).data() == copy.data());  // a call that throws un-shares nothing
     const cuda_array_interface of{.shape = {1}, .typestr = "<f4", .data = x.mutable_data()};
     CHECK_THROWS_AS((void)from_cuda_array_interface<float>(of), device_error);
     CHECK(thrown<dtype_error>([&] { (void)from_cuda_array_interface<bfloat16>(of); }) ==
@@ -277,7 +277,7 @@ TEST_CASE("an allocator is beneath the pool while it is set, and gets back what 
             const with_allocator inner(d, other.functions());
             outer = small_one + 1;
             CHECK(other.owns(outer.data()));
-            small_one = array<float>();  // what was cached of the other is not used here
+            small_one = array<float>();  // memory cached from the other allocator is not used
             const array<float> again = ones<float>({10});
             CHECK(other.owns(again.data()));
         }
@@ -289,7 +289,7 @@ TEST_CASE("an allocator is beneath the pool while it is set, and gets back what 
     CHECK_FALSE(mine.owns(after.data()));
     CHECK(mine.owns(large.data()));
     CHECK(sum(large).item() == 1 << 20);
-    // With the last array goes the memory.
+    // The memory is released with the last array.
     large = array<float>();
     synchronize();
     CHECK(mine.bytes() == 0);

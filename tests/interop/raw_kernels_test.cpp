@@ -75,7 +75,7 @@ __global__ void fx3(T* arr, int N) {
 }
 )";
 
-// Beside CuPy's: each kind of parameter, a variable, a namespace, and lines that look like kernels.
+// In addition to CuPy's: each kind of parameter, a variable, a namespace, and lines that look like kernels.
 constexpr std::string_view mixed_text = R"(
 struct pair { int first; float second; };
 // __global__ void commented(int* x) {}

@@ -1,5 +1,5 @@
-// Streams and events that are somebody else's. What runs on them takes a GPU, if an emulated one; where there is none
-// the host has to say that it has no such streams.
+// Foreign streams and events. The tests need a GPU, at least an emulated one; without one, the host must report that it
+// has no such streams.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -43,7 +43,7 @@ namespace {
 using runtime::check;
 using runtime::driver;
 
-/// A stream that a user made, and events to wait for it.
+/// A user's stream, and events to wait for it.
 class users_stream {
 public:
     explicit users_stream(unsigned flags = CU_STREAM_DEFAULT) {
@@ -56,7 +56,7 @@ public:
         if (native_) check(driver()->cuStreamDestroy(std::exchange(native_, nullptr)), "a user's stream");
     }
     CUstream get() const { return native_; }
-    /// What a user's own kernel would do: sets all bytes, on this stream.
+    /// Sets all bytes on this stream, as a user's own kernel would.
     void set_bytes(void* data, unsigned char to, std::size_t bytes) const {
         check(driver()->cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(data), to, bytes, native_), "a user's launch");
     }
@@ -99,7 +99,7 @@ TEST_CASE("work on a user's stream is behind what the user launched before, and 
             x += 1;
         }
         CHECK(mine.read(x.data(), 64) == std::vector<int>(64, ones_of_bytes + 1));
-        // Other streams of Ingot's wait for it.
+        // Ingot's other streams wait for it.
         array<int> y = x * 2;
         CHECK(y.to_host() == std::vector<int>(64, 2 * (ones_of_bytes + 1)));
     }
@@ -283,7 +283,7 @@ TEST_CASE("tensors of DLPack are in order with the consumer's stream, both ways"
         CHECK(holds(x - 1, {64}, std::vector<int>(64, ones_of_bytes - 1)));  // behind what the consumer gave it
         producer.set_bytes(m->dl_tensor.data, 2, 256);
         {
-            // As a tensor of the producer's: ready on the stream that it names.
+            // The producer's tensor is ready on the stream that it names.
             array<int> y = from_dlpack<int>(m, stream::from_native(producer.get()));
             y += 1;
             CHECK(holds(y, {64}, std::vector<int>(64, 2 * ones_of_bytes + 1)));
@@ -351,7 +351,7 @@ TEST_CASE("__cuda_array_interface__ goes both ways") {
     const array<bfloat16> copy = nameless;
     CHECK(thrown<dtype_error>([&] { (void)to_cuda_array_interface(nameless); }) ==
           "[to_cuda_array_interface] the interface has no name for bfloat16");
-    CHECK(std::as_const(nameless).data() == copy.data());  // what throws un-shares nothing
+    CHECK(std::as_const(nameless).data() == copy.data());  // a call that throws un-shares nothing
     array<float> there = array<float>{1}.to(device::host());
     CHECK(thrown<device_error>([&] { (void)to_cuda_array_interface(there); }) ==
           "[to_cuda_array_interface] the array is on host:0; the interface is for memory of GPUs");

@@ -1,5 +1,5 @@
-// Joins against NumPy 2: dtypes, ranks, axes, strides, empty parts; that what is written around them is one kernel; and
-// what they do not take.
+// Joins against NumPy 2: dtypes, ranks, axes, strides, empty parts; fusion with their neighbours into one kernel; and
+// refused operands.
 #include "tests/arrays/expect.hpp"
 #include "tests/joins/numpy_cases.hpp"
 #include "tests/walls/count.hpp"

@@ -16,7 +16,7 @@ struct one_name {
     bool is_declared;
 };
 
-/// All arguments depend on the template's, so that a name that is not declared is a call that is none.
+/// All arguments depend on the template's, so that an undeclared name is an invalid call and not an error.
 template <class A, class I, class S>
 std::vector<one_name> names() {
     const auto first = [](const auto& a, const auto&) { return a; };

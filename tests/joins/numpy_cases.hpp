@@ -1,5 +1,5 @@
-// Results on their way to NumPy, each beside the expression that makes it there: collected with their operands, which
-// are a, b, c, d in it, and compared in one process at the end.
+// Results to compare with NumPy's, each with the expression that computes it there. They are collected with their
+// operands, which the expression calls a, b, c, d, and compared in one process at the end.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ namespace ingot::testing {
 
 class numpy_cases {
 public:
-    /// How many units of the last place of the largest result are forgiven from here on.
+    /// From here on, results may differ by `ulps` units in the last place of the largest result.
     void forgive(int ulps) { ulps_ = ulps; }
 
     template <array_expression R, class... A>
@@ -47,10 +47,10 @@ public:
             eval(results...));
     }
 
-    /// Every case is right, and none is lost.
+    /// Checks that every case is right, and none is missing.
     void run() const { CHECK(faults() == ""); }
 
-    /// What is wrong, a line each; nothing where all is right.
+    /// The faults, one a line; empty where all is right.
     std::string faults() const {
         const char* const python = std::getenv("INGOT_PYTHON") != nullptr ? std::getenv("INGOT_PYTHON") : "python3";
         const auto file = std::filesystem::temp_directory_path() / ("ingot_expressions_" + std::to_string(getpid()));

@@ -19,7 +19,7 @@ void pad_at_places(numpy_cases& c, const array<T>& x, const detail::pad_widths& 
               pad(x, widths, pad_mode::symmetric), pad(x, widths, pad_mode::wrap),
               pad(x, widths, pad_mode::linear_ramp));
 }
-/// Those that fold an axis.
+/// The modes that fold an axis.
 template <class T>
 void pad_with_folds(numpy_cases& c, const array<T>& x, const detail::pad_widths& widths, const std::string& as_text) {
     const auto text = [&](const char* mode) { return "np.pad(a, " + as_text + ", '" + mode + "')"; };

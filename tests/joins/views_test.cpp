@@ -1,5 +1,5 @@
-// Views against NumPy 2: the functions of views.hpp that turn and widen, windows, strides and splits; that those of
-// arrays are written, and that all compute nothing.
+// Views against NumPy 2: the functions of views.hpp that permute and add axes, windows, strides and splits. Views of
+// arrays can be written, and none computes anything.
 #include "tests/arrays/expect.hpp"
 #include "tests/joins/numpy_cases.hpp"
 #include "tests/walls/count.hpp"

@@ -1,5 +1,5 @@
-// Batches of many small matrices, which a GPU's libraries take in one call: residuals as LAPACK judges its own, and
-// what is said of one matrix among many.
+// Batches of many small matrices, which a GPU's libraries process in one call: residuals by LAPACK's own criteria, and
+// errors about one matrix among many.
 #include <algorithm>
 #include <complex>
 
@@ -127,7 +127,7 @@ TEST_CASE("one matrix of a batch that cannot be solved is named by its place") {
     const std::string why = " matrix (3, 0) of shape (4, 5, 3, 3) has elements that are infinite or NaN";
     CHECK(thrown<linalg_error>([&] { linalg::svd(a); }) == "[svd]" + why);
     CHECK(thrown<linalg_error>([&] { linalg::eigh(a); }) == "[eigh]" + why);
-    const auto [q, r] = linalg::qr(a);  // as NumPy's: of NaN NaN, of the others what it is
+    const auto [q, r] = linalg::qr(a);  // as in NumPy: NaN for the NaN matrix, the right result for others
     CHECK(isnan(r(3, 0, 0, 0)).item());
     CHECK(abs(r(0, 0, 0, 0)).item() == 2);
     CHECK_NOTHROW(synchronize());

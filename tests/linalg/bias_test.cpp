@@ -1,5 +1,5 @@
-// A vector added to each row of a product, which cublasLt does in the product's call for halves and in TF32. Small
-// integers, of which nothing is rounded but where a test says so.
+// A vector added to each row of a product: cublasLt adds it in the product's call for halves and in TF32. The values
+// are small integers, so that nothing is rounded unless a test says so.
 #include <string>
 
 #include "runtime/linalg/matrix_product.hpp"
@@ -10,7 +10,7 @@ using namespace ingot;
 
 namespace {
 
-/// From -2 to 2.
+/// Values from -2 to 2.
 template <class T>
 array<T> small_integers(const shape_like& shape, int step) {
     index_t n = 1;
@@ -51,7 +51,7 @@ TEST_CASE_TEMPLATE("a product and a vector are one call in halves and TF32", T, 
     const array<T> stack = small_integers<T>({3, 6, 8}, 11);
     expect(matmul(stack, b) + bias, summed_products(stack, b) + astype<int>(bias));
     expect(reshape(matmul(a, b) + bias, {2, 3, 16}), reshape(wanted, {2, 3, 16}));
-    // Into a part of an array, whose rows are further apart.
+    // The result is a part of an array with a larger row stride.
     array<T> whole = zeros<T>({6, 24});
     whole(all, slice(0, 16)) = matmul(a, b) + bias;
     CHECK(array_equal(astype<int>(whole(all, slice(0, 16))), wanted).item());
@@ -83,7 +83,7 @@ TEST_CASE_TEMPLATE("what is no vector along a product's rows is added by a kerne
     const array<T> matrix = small_integers<T>({16, 16}, 11);
     expect(matmul(a, b) + matrix, product + astype<int>(matrix));
     expect(maximum(matmul(a, b) + bias(row), 0), maximum(product + vector(row), 0));
-    // Reshapes whose rows are several of the product's, or parts of these.
+    // Reshapes whose rows are several rows of the product, or parts of one.
     expect(reshape(matmul(a, b), {8, 32}) + bias, reshape(product, {8, 32}) + vector);
     expect(reshape(matmul(a, b), {32, 8}) + bias(slice(0, 8)), reshape(product, {32, 8}) + vector(slice(0, 8)));
     expect(ravel(matmul(a(slice(0, 2)), b)) + bias, reshape(product(slice(0, 2)), {32}) + vector);

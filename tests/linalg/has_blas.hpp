@@ -11,7 +11,7 @@
 
 namespace ingot::test {
 
-/// Says what is missing where there is none.
+/// Reports the missing library where there is none.
 inline bool has_blas() {
     try {
         return sum(matmul(ones<float>({8, 8}), ones<float>({8, 8}))).item() == 512;
@@ -22,7 +22,7 @@ inline bool has_blas() {
     }
 }
 
-/// For solvers, likewise.
+/// Reports a missing library of solvers.
 inline bool has_lapack() {
     try {
         return has_blas() && linalg::det(ones<float>({1, 1})).item() == 1;

@@ -53,7 +53,7 @@ TEST_CASE("a batch of small matrices is solved by one thread of the library") {
     looks.join();
     CHECK(alone);
     CHECK(threads->get() == 2);
-    // A large one has what the library has.
+    // For a large matrix the library uses its own number of threads.
     (void)linalg::inv(eye(200));
     CHECK(threads->get() == 2);
     threads->set(given);

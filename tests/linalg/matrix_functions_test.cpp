@@ -1,5 +1,5 @@
 // Triangular and factorised systems, exponentials, tensor equations, chains of products and Toeplitz matrices: against
-// NumPy 2 where it has them, else against what they are the inverse of and closed forms.
+// NumPy 2 where it has them, else against their inverses and closed forms.
 #include <cmath>
 
 #include "tests/arrays/expect.hpp"

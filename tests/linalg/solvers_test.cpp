@@ -146,7 +146,7 @@ public:
         return a;
     }
 
-    /// What LAPACK's own tests print.
+    /// The ratio that LAPACK's own tests print.
     static bool small(const matrix& residual, double norm, index_t n) {
         const double ratio = norm_1(residual) / (norm * static_cast<double>(std::max<index_t>(n, 1)) * epsilon);
         CAPTURE(ratio);
@@ -464,7 +464,7 @@ TEST_CASE("matrices without elements") {
     CHECK(std::get<0>(linalg::eigh(stack)).shape() == shape_like{0, 2});
     CHECK(linalg::pinv(wide).shape() == shape_like{3, 0});
     CHECK(holds(std::get<0>(linalg::lstsq(wide, zeros({0}))), {3}, {0, 0, 0}));
-    // Of no right sides the rank and the singular values are still the matrix's.
+    // Without right sides, the rank and the singular values are still the matrix's.
     for (const array<double>& m :
          {array<double>(diag(array<double>{3, 2, 0})), array<double>{{3, 0}, {0, 2}, {0, 0}}}) {
         const auto [x, sums, rank, singular] = linalg::lstsq(m, zeros({3, 0}));

@@ -15,7 +15,7 @@ std::string reason_of_call(const E& e) {
     return "no call";
 }
 
-/// The relative error of a product whose operands lose what they have behind ten bits.
+/// The relative error of a product whose operands are cut to ten bits of their fractions.
 template <class T>
 double error_of_product() {
     const array<T> a = full<T>({128, 128}, T(1 + 0x1p-12f)), b = full<T>({128, 128}, T(1));

@@ -1,5 +1,5 @@
-// What a statement takes from the heap when it comes again: nothing. Its results' memory is the pool's, which in a
-// build with guard bands allocates for each block that it looks at.
+// A repeated statement allocates nothing on the heap. Its results' memory comes from the pool, which in a build with
+// guard bands allocates for each block that it checks.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ void* counted_memory(std::size_t bytes) {
     throw std::bad_alloc();
 }
 
-/// Of ten statements once they are warm.
+/// Heap allocations of ten warm statements.
 std::size_t warm(const std::function<void()>& statement) {
     for (int k = 0; k < 4; ++k) statement();
     const std::size_t before = allocations;

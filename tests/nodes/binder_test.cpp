@@ -164,7 +164,7 @@ TEST_CASE("reshape merges axes where every layout allows it") {
     CHECK(shape_of(e) == index_tuple{4, 6});
     CHECK(reference::gather(e).attributes == std::vector<word>{0});
     CHECK(reference::of(e).values() == reference::of(x + x).values());
-    // Of a column broadcast over the last two axes, those two merge.
+    // For a column broadcast over the last two axes, those two merge.
     const auto column = seen(m.as({2}), {2, 3, 4}, {0}, {{0, 0, 1}});
     CHECK(reference::gather(reshape(column, {2, 12})).attributes == std::vector<word>{0});
     CHECK(reference::gather(reshape(column, {2, 2, 2, 3, 1})).attributes == std::vector<word>{0});

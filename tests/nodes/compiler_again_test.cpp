@@ -25,7 +25,7 @@ public:
         : path_(scratch_.path() / "compiler"), chosen_("INGOT_CXX", path_.c_str()) {
         become(does);
     }
-    /// At once, so that no call sees half of it.
+    /// Replaces the compiler atomically, so that no call sees half of it.
     void become(const std::string& does) const {
         const fs::path fresh = scratch_.path() / "fresh";
         std::ofstream(fresh) << "#!/bin/sh\necho >> '" << (scratch_.path() / "calls").string() << "'\n" << does << '\n';

@@ -1,4 +1,4 @@
-// Statements that come again: what is taken for one that was met before has its key, its numbers and its result.
+// Repeated statements: a statement that matches an earlier one must have its key, its numbers and its result.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -28,11 +28,11 @@ leaf square_from(const array<float>& vector, index_t offset) {
     return {vector.as_leaf().memory(), where};
 }
 
-/// What statements look like, and how they are classified.
+/// The signatures of statements, and their classifications.
 class meetings {
 public:
-    /// Of a tree of a type that was evaluated; into new memory, or into `to`. What looks like a statement before it has
-    /// to be classified as that was.
+    /// Classifies a statement of an evaluated tree's type, into new memory or into `to`. Where its signature equals an
+    /// earlier one's, the classifications must be equal.
     template <class E>
     void meet(const E& e, const leaf* to = nullptr) {
         const reference::gathered g = reference::gather(e);

@@ -152,7 +152,7 @@ TEST_CASE("loops of different lengths run the same kernels, and each one of its 
     };
     CHECK(value(500) == doctest::Approx(198));
     const new_key_watch keys;
-    // Each length has a remainder of its own; what is before that is known.
+    // Each length has its own remainder; the earlier pieces are known.
     for (const int n : {501, 502, 600, 777, 1000, 2000}) CHECK(value(n) == doctest::Approx(198));
     CHECK(keys.count() <= 6 + 2);
     const std::size_t after_all = keys.count();
@@ -251,7 +251,7 @@ TEST_CASE("a tree is cut by what its kernel would hold, and explain says why") {
     double wanted = 0.5;
     for (int k = 0; k < 190; ++k) wanted = std::exp(wanted * 0.5 - 1);
     CHECK(values(heavy)[500] == doctest::Approx(wanted));
-    // What is equal in a static tree of more than 64 nodes is one node of the lazy that it becomes.
+    // Equal parts of a static tree of more than 64 nodes become one node of its lazy.
     const auto a = x * 2 + 1;
     const auto b = a * a + a;
     const auto c = b * b + b;

@@ -159,7 +159,7 @@ TEST_CASE("views of a lazy are views of its leaves") {
         for (index_t j = 0; j < 3; ++j) CHECK(part.at({i, j}) == whole.at({1 + i, 5 - 2 * j}));
     CHECK(interpreted(reshape(lazy<double>(x * 2), {3, 8})).program().attributes == std::vector<word>{0});
     CHECK(interpreted(reshape(l.T(), {3, 8})).evaluated().values() == reference::of(reshape(e.T(), {3, 8})).values());
-    // What a view shares stays shared.
+    // Shared nodes stay shared in a view.
     const lazy<double> a = x + 1, square = a * a;
     CHECK(words(square(slice(1, 3))) == words(square));
     CHECK(interpreted(sum(square, 0)).evaluated().values() == reference::of(sum((x + 1) * (x + 1), 0)).values());

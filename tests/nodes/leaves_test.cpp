@@ -1,4 +1,4 @@
-// Trees as lists of leaves: what is shared, moved and given back, and whose shape a node has.
+// Trees as lists of leaves: sharing, moving and releasing of leaves, and the operand that has a node's shape.
 #include <doctest/doctest.h>
 
 #include <optional>

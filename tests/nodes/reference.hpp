@@ -22,7 +22,7 @@ using namespace ingot;
 using namespace ingot::detail;
 using index_tuple = std::vector<index_t>;
 
-/// What a tree hands to the evaluator.
+/// A tree in the form that the evaluator receives.
 struct gathered {
     std::vector<word> program;
     std::vector<operand> operands;
@@ -85,7 +85,7 @@ public:
     }
 
     index_tuple shape(std::size_t root = 0) const { return shape_of(nodes_[roots_.at(root)]); }
-    /// All elements in C order.
+    /// The values of all elements in C order.
     std::vector<double> values(std::size_t root = 0) const {
         const index_tuple all = shape(root);
         std::vector<double> result;
@@ -129,7 +129,7 @@ private:
         return a;
     }
 
-    /// Of nodes that others share once, or a tree that squares itself would take for ever.
+    /// Shared nodes are computed once; otherwise a tree that squares itself would take for ever.
     index_tuple shape_of(const node& n) const {
         if (kind_of_word(n.code) != word_kind::map) return new_shape_of(n);
         const auto known = shapes_.find(&n);

@@ -1,4 +1,4 @@
-// What a key says where it is asked to: how views of one buffer lie beside each other, and which operands are indices.
+// Optional parts of a key: relations between views of one buffer, and operands that are indices.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -21,7 +21,7 @@ leaf as_leaf(const auto& view) { return leaf(detail::as_node(view)); }
 
 constexpr runtime::key_wishes with_relations{.relations = true}, with_indices{.indices = true};
 
-/// What a tree is as a statement into new memory.
+/// A tree as a statement into new memory.
 template <class E>
 struct stated {
     explicit stated(const E& e) : given(reference::gather(e)) {}
@@ -50,7 +50,7 @@ const array<float>& grid() {
     static const array<float> u = reshape(arange<float>(70 * 70), {70, 70}).eval();
     return u;
 }
-/// 32 x 34 elements, so many rows and columns from the middle.
+/// A view of 32 x 34 elements, displaced from the middle by these rows and columns.
 leaf moved(index_t rows, index_t columns) {
     return as_leaf(grid()(slice(10 + rows, 42 + rows), slice(10 + columns, 44 + columns)));
 }
@@ -106,7 +106,7 @@ TEST_CASE("rolls of one buffer say how far they are shifted, and along which axe
                                    {2, 0, steps{0, 0, 0, 0, 0, 0}}});
     CHECK(codegen::decode(codegen::encode(k)).relations == k.relations);
     CHECK(key_of(roll(u, 1, 0) + roll(u, -2, 1), {}).relations.empty());
-    // What goes round by nearly all is a few steps the other way; of both axes at once it is one place.
+    // A roll by nearly the whole extent is a few steps the other way; a roll of both axes has one pick.
     CHECK(key_of(roll(u, 69, 0) + u, with_relations).relations.front() ==
           codegen::view_relation{1, 1, steps{1, 0, 0, 1}});
     CHECK(key_of(roll(u, {1, -3}, {0, 1}) + u, with_relations).relations.front() ==

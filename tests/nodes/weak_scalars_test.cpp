@@ -1,5 +1,5 @@
-// All comparisons of arrays of one dtype with a number are one C++ type, whatever the number's kind and range: which
-// dtype they compute in is found when they are evaluated, each time.
+// All comparisons of arrays of one dtype with a number are one C++ type, whatever the number's kind and range: the
+// dtype of the comparison is determined at each evaluation.
 #include <doctest/doctest.h>
 
 #include <cstdint>

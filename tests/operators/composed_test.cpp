@@ -1,5 +1,5 @@
-// Functions written in the language, over arrays as NumPy has them and over numbers alike; and what the table's rows do
-// at the ends of their domains.
+// Functions composed of others, over arrays as in NumPy and over numbers alike; and the table's rows at the ends of
+// their domains.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Maps, folds and row programs over short rows on the host, whose strips are several rows: what an element is never
-// depends on its place in a strip, on the layout of its operands or on the shape around it.
+// Maps, folds and row programs over short rows on the host, whose strips are several rows: an element's value does not
+// depend on its position in a strip, on the layout of its operands or on the surrounding shape.
 #include <doctest/doctest.h>
 
 #include <cstring>

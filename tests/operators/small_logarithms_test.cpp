@@ -1,5 +1,5 @@
-// What multiplies a logarithm: as near as the table says also where that is small, and an error in its last place
-// grows.
+// Products with logarithms: they meet the table's bound also where the logarithm is small and an error in its last
+// place grows.
 #include <algorithm>
 #include <bit>
 #include <cmath>

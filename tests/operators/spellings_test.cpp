@@ -37,7 +37,7 @@ inline double flushing_pow(double a, double b) {
 
 namespace {
 
-/// As generated code has it where the second operand is shared.
+/// The form of generated code that shares the second operand.
 #define INGOT_SHARED_BODY(type, name, condition)     \
     type shared_##name(type a, type b, bool& rare) { \
         bool unusual = false;                        \
@@ -66,7 +66,7 @@ float __fmul_rz(float a, float b) {
     return std::abs(double{nearest}) > std::abs(product) ? std::nextafter(nearest, 0.0f) : nearest;
 }
 
-// Those of floats.
+// The bodies for floats.
 #define INGOT_SPELLING(name, where, type, ulp, ...) INGOT_SPELLING_##type(name, where, ulp, __VA_ARGS__)
 #define INGOT_SPELLING_i2(...)
 #define INGOT_SPELLING_u4(...)

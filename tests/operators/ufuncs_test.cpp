@@ -54,7 +54,7 @@ const std::set<std::string>& composed() {
     return names;
 }
 
-/// Lines of a file beside this one, without those that begin with '#'.
+/// Lines of a file in this folder, without those that begin with '#'.
 std::vector<std::string> lines_of(const std::string& file) {
     std::ifstream in(INGOT_TEST_SOURCES "/operators/" + file);
     REQUIRE(in.is_open());
@@ -168,7 +168,7 @@ TEST_CASE("a bound above 4 last places has a reason, and no other has one") {
     std::set<std::string_view> wanted, given;
     for (std::size_t i = 0; i < detail::op_count; ++i) {
         const op row = static_cast<op>(i);
-        float widest = row == op::power ? detail::complex_bound(row) : 0;  // those of complex rows have one in common
+        float widest = row == op::power ? detail::complex_bound(row) : 0;  // complex rows share one bound
         for (const auto where : {detail::evaluator::host, detail::evaluator::cuda, detail::evaluator::interpreter})
             for (const dtype t : {dtype::f4, dtype::f8}) widest = std::max(widest, detail::body_of(row, where, t).ulp);
         if (widest > 4) wanted.insert(detail::facts(row).name);

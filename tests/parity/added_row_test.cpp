@@ -20,7 +20,7 @@ namespace {
 using namespace ingot;
 using detail::op;
 
-/// Whose name, arity and rule it takes. What is computed by it here is computed nowhere else: kernels are kept.
+/// The row whose name, arity and rule are taken. Other tests must not compute it, because kernels are kept.
 constexpr op taken = op::heaviside;
 
 // The row as text, and as C++.
@@ -64,7 +64,7 @@ struct added_row {
 std::string cuda_source;
 runtime::key_observer before;
 
-/// Of what is compiled, the source for a GPU too; the observer before compiles that.
+/// Keeps the source of each compiled key for a GPU too; the previous observer compiles it.
 void keep_cuda_source(std::span<const std::uint32_t> words) {
     codegen::key key = codegen::decode(words);
     key.header.where = detail::target::cuda;
@@ -79,7 +79,7 @@ void check(bool compiled) {
     const array<T> x = asarray(xs), y = asarray(ys);
     const with_math math(strict);
     const auto launched = counters().kernel_launches, interpreted = counters().interpreter_runs;
-    // Compiled and interpreted are different expressions, for a kernel that is there is run.
+    // The compiled and the interpreted expression differ, because an existing kernel would be run.
     const std::vector<T> got =
         compiled ? array<T>(heaviside(x, y) * T(4)).to_host() : array<T>(heaviside(x, y) * T(4) + T(0)).to_host();
     CHECK(counters().kernel_launches - launched == (compiled ? 1 : 0));

@@ -1,5 +1,5 @@
-// What the generated test of functions.txt is made of: its operands in every arrangement, and its results on their way
-// to NumPy, which computes the other column from the same operands.
+// The helpers of the test generated from functions.txt: its operands in every arrangement, and its results for NumPy,
+// which computes the other column from the same operands.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -92,7 +92,7 @@ public:
     /// Operands and results from here on are another arrangement's.
     void next(arranged how) { cases_ << "arrangement " << static_cast<int>(how) << '\n'; }
 
-    /// Every result is NumPy's.
+    /// Checks every result against NumPy's.
     void compare() const {
         const char* const python = std::getenv("INGOT_PYTHON") != nullptr ? std::getenv("INGOT_PYTHON") : "python3";
         const auto file = std::filesystem::temp_directory_path() / ("ingot_functions_" + std::to_string(getpid()));

@@ -17,7 +17,7 @@ using testing::sweep_group;
 
 op row_to_replace, replacement;
 
-/// Of complex functions, in whose sweeps it is found.
+/// Parts of complex numbers; the sweeps of complex functions find their mutations.
 bool is_part(op row) { return detail::facts(row).rule == detail::rule::part; }
 
 bool is_wrong(const sweep_group& g, std::span<const sweep_case* const> cases, std::size_t most) {
@@ -61,7 +61,7 @@ TEST_CASE("a row with another row's body fails its sweep") {
             const auto is_cast = [](op o) { return o == op::astype || o == op::bit_cast || o == op::complex_of; };
             if (row == other || is_cast(row) || is_cast(other)) continue;
             if (own.rule != its.rule || own.arity != its.arity) continue;
-            if (own.rule == detail::rule::words) continue;  // of random integers, each of which tests/random compares
+            if (own.rule == detail::rule::words) continue;  // of random integers; tests/random compares each
             const detail::row_bodies &mine = detail::bodies_of(row), &others = detail::bodies_of(other);
             if (mine.integer == others.integer && mine.floating == others.floating) continue;  // `real` and `positive`
             CHECK_MESSAGE(notices(row, other), own.name, " computed as ", its.name);

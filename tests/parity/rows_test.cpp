@@ -56,7 +56,7 @@ void print_worst_errors(const char* where) {
 
 using evaluation = decltype(testing::evaluate)*;
 
-/// How many cases there were, in the first meaning above.
+/// The number of cases, in the first sense above.
 std::size_t check(const sweep_group& g, std::span<const sweep_case* const> cases, arrangement a, evaluation evaluate,
                   evaluator where, std::size_t most = testing::all_elements) {
     const std::size_t count = testing::elements(g, a, most);
@@ -88,7 +88,7 @@ std::vector<arrangement> those_of(const sweep_group& g) {
     return all;
 }
 
-/// What a run on the host compiles.
+/// The dtypes that a run on the host compiles.
 struct drawn_dtypes {
     explicit drawn_dtypes(std::mt19937_64& random)
         : first_integer_(random() % 8),
@@ -134,7 +134,7 @@ TEST_CASE("every row compiled for the current device computes what NumPy compute
         const auto own = pointers(g, [&](const sweep_case& c) { return promoted || !g.promotes(c); });
         for (std::size_t first = 0; first < own.size(); first += together) {
             const auto some = std::span(own).subspan(first, std::min(together, own.size() - first));
-            // One with all elements, and of few kernels the grid alone, broadcast.
+            // One arrangement with all elements; for few kernels, only the grid, broadcast.
             const arrangement chosen = all[random() % std::min(all.size(), std::size(testing::arrangements) - 1)];
             const bool broadcasts = random() % 8 == 0;
             for (const arrangement a : all)

@@ -29,7 +29,7 @@ constexpr real_number pi = 3.14159265358979323846264338327950288L;
 
 // ---- references: of a place, and of the result that is judged -----------------------------------------------------
 
-/// Where the result is so near that one step of Newton's iteration leaves nothing to find.
+/// One step of Newton's iteration from a near value; a second one would change nothing.
 real_number erfinv(real_number x, real_number near) {
     const real_number slope = 2 / std::sqrt(pi) * std::exp(-near * near);
     const real_number off = std::abs(x) < 0.5L ? std::erf(near) - x
@@ -190,7 +190,7 @@ judgement judge(const judged& f, const testing::bytes& arguments, const testing:
         std::memcpy(&got, results.data() + i * sizeof(T), sizeof(T));
         const auto at = static_cast<real_number>(x);
         real_number wanted = f.reference(at, static_cast<real_number>(got));
-        // A step from what has few digits leaves few.
+        // A step from a value with few digits has few digits, so halves take more steps.
         for (int more = 0; more < (detail::half_float<T> ? 2 : 0); ++more) wanted = f.reference(at, wanted);
         if (std::isfinite(wanted)) of.note(distance(got, wanted, f.scale(at)), static_cast<double>(x));
     }
@@ -247,6 +247,6 @@ TEST_CASE_TEMPLATE("special functions keep their bounds over random numbers", T,
         for (unsigned k = 0; k < draws; ++k) check<T>(all_of_them, at_once, random);
     else if (std::is_same_v<T, double>)
         check<T>(all_of_them, at_once, random);
-    else  // what is rounded from the double, some of it in each run
+    else  // rounded from the double; some of it in each run
         check<T>(std::span(all_of_them).subspan(std::random_device()() % 4 * 4, 5), at_once, random);
 }

@@ -75,7 +75,8 @@ sweep_group group_of(std::vector<dtype> types, std::string places, std::size_t r
 
 constexpr std::size_t patterns_of_bound = 20'000;
 
-/// Bit patterns beside the special values: as many as a bound wants, of some dtypes in many runs.
+/// The number of random bit patterns beside the special values: as many as a bound needs, for some dtypes spread over
+/// many runs.
 std::size_t patterns(dtype t) {
     switch (detail::kind_of(t)) {
         case kind::floating:
@@ -122,7 +123,7 @@ std::vector<sweep_group> list_groups() {
     return groups;
 }
 
-/// What has a bound, over dtypes that it computes in.
+/// Keeps functions with a bound, over dtypes in which they compute.
 void keep_inexact(std::vector<sweep_group>& groups) {
     for (sweep_group& g : groups)
         std::erase_if(g.cases, [&](const sweep_case& c) { return c.exact || g.promotes(c) || g.random < 1'000; });
@@ -245,7 +246,7 @@ double in_last_places(Wide off, Wide size) {
     return static_cast<double>(std::abs(off) / std::ldexp(Wide(1), exponent - limits::digits));
 }
 
-/// Beyond the largest number comes 2^max_exponent in infinity's stead.
+/// Beyond the largest number, 2^max_exponent stands for infinity.
 template <class T, class Wide>
 double distance(T given, Wide wanted, Wide scale) {
     if (given != given || wanted != wanted)
@@ -257,7 +258,7 @@ double distance(T given, Wide wanted, Wide scale) {
     return in_last_places<T>(got - wanted, std::max(std::abs(wanted), scale));
 }
 
-/// A part of a complex number beside one that is 0, infinite or no number, of which C says so much.
+/// Compares a part of a complex number. `open`: C leaves its sign open, because the other part is 0, infinite or NaN.
 template <class P>
 bool alike(P got, P wanted, bool open) {
     if (wanted != wanted) return got != got;
@@ -275,7 +276,7 @@ bool same_special(std::complex<P> got, std::complex<P> wanted, bool open) {
     return open && some_nan(got) && some_infinity(got) == some_infinity(wanted);
 }
 
-/// In last places of the absolute value. Special values are NumPy's own, in the result's dtype.
+/// The distance in last places of the absolute value. Special values are NumPy's own, in the result's dtype.
 template <class P, class Wide>
 double complex_distance(std::complex<P> got, std::complex<Wide> wanted, Wide scale, std::complex<P> own, bool open) {
     if (scale != scale) return 0;  // left open
@@ -419,7 +420,7 @@ verdict judge(const sweep_group& g, const sweep_case& c, const bytes& values, st
     const bool narrow = wide_size(c.result) == sizeof(double);
     verdict v;
     for (std::size_t i = 0; i < count; ++i) {
-        // Most are; what differs is looked at.
+        // Most results are equal bit for bit; the others are compared with the bound.
         if (c.exact && std::memcmp(values.data() + i * size, c.answers.data() + i * size, size) == 0) continue;
         bool right = false;
         double off = 0;

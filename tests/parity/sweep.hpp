@@ -22,7 +22,7 @@ using bytes = std::vector<std::byte>;
 struct sweep_case {
     detail::op row{};
     dtype result{};
-    std::array<dtype, 3> computes{};  // what its operands are cast to
+    std::array<dtype, 3> computes{};  // the dtypes to which operands are cast
     std::size_t first_operand = 0;    // of the group's
     bool exact = true;
     bytes answers, scales, own;  // own: of complex inexact answers what NumPy gives in the result's dtype
@@ -53,7 +53,7 @@ struct sweep_group {
 
 struct sweep_options {
     unsigned seed = 1;
-    bool only_inexact = false;  // what has a bound, over operands that it computes in as they are, 20,000 of each dtype
+    bool only_inexact = false;  // functions with a bound, in the dtypes in which they compute, 20,000 patterns each
 };
 
 /// How many times 20,000 bit patterns are drawn, each by a seed of its own: 50 times, which are 10^6, on a GPU and
@@ -78,7 +78,7 @@ struct verdict {
 /// within `ulp` elsewhere.
 verdict judge(const sweep_group&, const sweep_case&, const bytes& values, std::size_t count, double ulp);
 
-/// How operands lie in memory, and the shape that they have there.
+/// The layout of operands in memory, and their shape there.
 enum class arrangement : std::uint8_t {
     contiguous,   // (n,)
     misaligned,   // (n,), beginning an element behind where memory is aligned
@@ -90,11 +90,12 @@ enum class arrangement : std::uint8_t {
 constexpr arrangement arrangements[] = {arrangement::contiguous, arrangement::misaligned, arrangement::apart,
                                         arrangement::transposed, arrangement::padded,     arrangement::across_axes};
 std::string name(arrangement);
-/// How many elements the operands have so, the grid and no more than `most` in all; 0 where they do not lie so.
+/// The number of elements that operands have in this arrangement, with at most `most` beyond the grid; 0 where the
+/// arrangement does not apply.
 constexpr std::size_t all_elements = static_cast<std::size_t>(-1);
 std::size_t elements(const sweep_group&, arrangement, std::size_t most = all_elements);
 
-/// What `cases` of a group give, in strict arithmetic, by one statement: on the current device, or interpreted.
+/// The results of a group's `cases`, in strict arithmetic, by one statement: on the current device, or interpreted.
 std::vector<bytes> evaluate(const sweep_group&, std::span<const sweep_case* const> cases, arrangement,
                             std::size_t most = all_elements);
 std::vector<bytes> interpret(const sweep_group&, std::span<const sweep_case* const> cases, arrangement,

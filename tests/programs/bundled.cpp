@@ -1,5 +1,5 @@
-// Evaluates two statements with a bundle of kernels, and prints their values and what was compiled: for a test that
-// needs a process without a compiler.
+// Evaluates two statements with a bundle of kernels, and prints their values and the number of compiles: for a test
+// that needs a process without a compiler.
 #include <cstdio>
 #include <exception>
 

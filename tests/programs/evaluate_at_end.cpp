@@ -1,5 +1,5 @@
 // Evaluates in destructors of static and thread_local objects, on the main thread and on others, and in those of
-// thread-specific data: for a test that wants every line and exit status 0.
+// thread-specific data. The test requires every line and exit status 0.
 #include <pthread.h>
 
 #include <cstdio>
@@ -21,7 +21,7 @@ void want(bool right, const char* what) {
     std::_Exit(3);
 }
 
-/// All kinds of statements, the first time and again.
+/// Evaluates all kinds of statements, twice.
 void evaluate(const char* when) {
     for (int turn = 0; turn < 2; ++turn) {
         const array<float> x{1, 6, 3}, y{2, 3, 4};

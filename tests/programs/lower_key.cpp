@@ -1,5 +1,5 @@
-// Reads the words of a key from its standard input, one number a line, and prints the key, its plan and its source:
-// what the lowerer makes of a key when it has nothing else.
+// Reads the words of a key from standard input, one number a line, and prints the key, its plan and its source: the
+// lowerer has no other input.
 #include <cstdint>
 #include <exception>
 #include <iostream>

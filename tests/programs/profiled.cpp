@@ -1,5 +1,5 @@
-// Two expressions, one of them twice and compiled, for a profiler to see, and what INGOT_LOG prints of them. The last
-// line says that all was computed.
+// Evaluates two expressions, one of them twice and compiled, for a profiler and for INGOT_LOG. The last line says that
+// all was computed.
 #include <iostream>
 
 #include <ingot/ingot.hpp>

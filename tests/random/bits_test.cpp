@@ -31,7 +31,7 @@ TEST_CASE("the first words are the known answers of Philox4x32-10") {
     CHECK(holds(zeros, {4}, {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}));
     g.seed(0);
     CHECK(holds(g.bits<std::uint64_t>({2}), {2}, {0xe169c58d6627e8d5u, 0x9b00dbd8bc57ac4cu}));
-    // Those that this test compares with are the known answers too, of a counter of ones and one of pi.
+    // The reference is compared with the known answers too: for a counter of ones, and for one of pi's digits.
     using detail::philox::block;
     using detail::philox::words;
     CHECK(words(~0ull, ~0ull, ~0ull) == block{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu});

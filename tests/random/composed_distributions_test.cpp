@@ -17,7 +17,7 @@ constexpr double not_known = NAN;
 
 shape_like of_draws() { return {draws() / 4}; }
 
-/// By Simpson's rule from `low`, of a density that need not add up to 1.
+/// The integral from `low`, by Simpson's rule, of a density that need not integrate to 1.
 class integrated {
 public:
     integrated(double low, double high, const std::function<double(double)>& height) : low_(low), high_(high) {
@@ -153,7 +153,7 @@ TEST_CASE("counts have their distributions") {
                     summed(1, 60, [&](double k) { return k * std::log(0.7) - std::log(k) - std::log(-log_rest); }),
                     -0.7 / (0.3 * log_rest), -0.7 * (0.7 + log_rest) / (0.09 * log_rest * log_rest)));
     CHECK(all(only_ones == 1).item());
-    // None, all, and those that leave no choice.
+    // None drawn, all drawn, and parameters that leave no choice.
     const array<std::int64_t> known =
         random::hypergeometric(array<int>{0, 7, 3, 4}, array<int>{5, 0, 4, 4}, array<int>{3, 6, 7, 0}, {4}, g);
     CHECK(known.to_host() == std::vector<std::int64_t>{0, 6, 3, 0});
@@ -173,7 +173,7 @@ TEST_CASE("shares, counts of outcomes and outcomes along a last axis") {
                      distribution{0, 1, [&](double x) { return beta_below(own, rest, x); }, own / 5,
                                   own * rest / (25 * 6), 100});
     }
-    // So small that gamma numbers of theirs are 0 in float64.
+    // The parameters are so small that their gamma numbers are 0 in float64.
     const array<double> tiny = random::dirichlet<double>(full({4}, 1e-4), {200}, g);
     CHECK(all(isfinite(tiny)).item());
     CHECK(all(abs(sum(tiny, 1) - 1) < 1e-12).item());

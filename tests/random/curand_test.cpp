@@ -16,7 +16,7 @@ using namespace ingot;
 
 namespace {
 
-/// Says what is missing where there is no cuRAND.
+/// Reports that cuRAND is missing.
 bool has_curand() {
     try {
         const random::curand_generator g(1);
@@ -67,7 +67,7 @@ private:
     curandGenerator_t generator_ = nullptr;
 };
 
-/// Whether a GPU makes the host's numbers: its functions are other ones, of which a last bit may differ.
+/// Whether a GPU gives the host's numbers; its functions differ, perhaps in the last bit.
 template <class T>
 bool same(const array<T>& made, const std::vector<T>& wanted) {
     const auto given = made.to_host();

@@ -1,5 +1,4 @@
-// Distributions against their distribution functions, by 10^6 draws; parameters that are expressions; and what they do
-// not take.
+// Distributions against their distribution functions, by 10^6 draws; expressions as parameters; and refused parameters.
 #include <functional>
 #include <memory>
 #include <numbers>
@@ -15,7 +14,7 @@ namespace {
 
 constexpr double none_known = NAN, euler = 0.57721566490153286;
 
-/// log(x), of what is above 0.
+/// log(x) for positive x.
 double log_of(double x) { return x > 0 ? std::log(x) : -1e9; }
 
 template <class T>
@@ -168,7 +167,7 @@ TEST_CASE("parameters that are expressions give each element what a number would
     const auto heads = eval(random::bernoulli(chance, {200, 3}, g));
     CHECK(all(heads(all, 2)).item());
     CHECK(!all(heads(all, 1)).item());
-    // Outside what there is: NaN, and an end.
+    // Parameters outside the domain give NaN, and the kernel ends.
     const array<double> bad{-1, NAN, INFINITY};
     const auto [k, lam, n] =
         eval(random::gamma<double>(bad, 1, 3, g), random::poisson(bad, 3, g), random::binomial(3, bad, 3, g));

@@ -46,7 +46,8 @@ void check_integers(const array<T>& given, std::uint64_t seed, std::uint64_t cal
 }  // namespace
 
 TEST_CASE("integers of 32 bits are the known answers of words of 64") {
-    // By Philox4x32-10 in Python. The fourth of the second is one less without the lower half of its word.
+    // Values from Philox4x32-10 in Python. Without the lower half of its word, the fourth number of the second list
+    // would be one less.
     random::generator g(0);
     const auto below_1000 = random::integers<int>(0, 1000, 8, g);
     const auto wide = random::integers<std::uint32_t>(0, 3'000'000'000u, 8, g);
@@ -61,7 +62,7 @@ TEST_CASE("integers are the high parts of words times the range, on every target
     constexpr index_t n = 1003;
     random::generator g(seed);
     using limits = std::numeric_limits<std::int64_t>;
-    // One after the other: arguments have no order.
+    // One after the other, because the order of arguments is unspecified.
     const auto i1 = random::integers<std::int8_t>(-128, 128, n, g);
     const auto u1 = random::integers<std::uint8_t>(3, 10, n, true, g);
     const auto i2 = random::integers<std::int16_t>(-500, 1000, n, g);
@@ -80,7 +81,7 @@ TEST_CASE("integers are the high parts of words times the range, on every target
     check_integers<std::uint32_t>(f, seed, 5, 0, 1ull << 32);
     check_integers<std::int64_t>(h, seed, 6, limits::min(), 0);
     check_integers<std::uint64_t>(k, seed, 7, 5, 0xfedcba9876543210u - 5);
-    // The same numbers of a range that is not known before.
+    // The same numbers from a range that is not a constant.
     g.seed(seed);
     const array<int> low{-7, 100}, high{9, 1000};
     const array<std::int64_t> low8{limits::min(), 0}, high8{limits::max(), 1};
@@ -158,7 +159,7 @@ TEST_CASE("integers of one call and two ranges are two leaves") {
     check_integers<int>(b, 9, 0, 0, 1000);
     const lazy<int> kept = few * 1, other = many * 1;
     CHECK(array_equal(kept + other, a + b).item());
-    // Nor is another kernel compiled for another range.
+    // Another range compiles no other kernel.
     const new_key_watch keys;
     random::generator third(9);
     check_integers<int>(eval(random::integers<int>(0, 10, 100, third)), 9, 0, 0, 10);

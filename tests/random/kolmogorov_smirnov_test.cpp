@@ -1,5 +1,5 @@
-// Kolmogorov and Smirnov's distance of very many draws, which are counted part by part: what is wrong by one in ten
-// thousand shows among 10^8.
+// The Kolmogorov-Smirnov distance of very many draws, counted in parts: an error of one in ten thousand shows among
+// 10^8.
 #include <algorithm>
 #include <functional>
 
@@ -9,7 +9,7 @@ using namespace ingot;
 
 namespace {
 
-/// How many numbers are at most low + j * step, in parts, so that they are not all in memory.
+/// Counts the numbers that are at most low + j * step, in parts, so that they are not all in memory.
 class counted_draws {
 public:
     counted_draws(double low, double high) : low_(low), step_((high - low) / steps), counts_(steps + 2) {}

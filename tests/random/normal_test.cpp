@@ -47,7 +47,7 @@ worst<T> worst_of_draws() {
         w.see_logarithm(philox::uniform_above_zero(philox::word_of<T>(words, 0)));
         w.see_circle(philox::two_pi<T> * philox::uniform(philox::word_of<T>(words, 1)));
     }
-    // The ends, all powers of two, and what is next to the quarters of the circle.
+    // The ends, all powers of two, and the neighbours of the quarters of the circle.
     for (int shift = 0; shift < std::numeric_limits<word>::digits; ++shift)
         for (const word x : {word(word{1} << shift), word(~word{0} >> shift)}) {
             w.see_logarithm(philox::uniform_above_zero(x));
@@ -64,7 +64,7 @@ worst<T> worst_of_draws() {
     return w;
 }
 
-/// The same bits: signs of zeros count.
+/// Equal bits: signs of zeros count.
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;

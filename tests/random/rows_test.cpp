@@ -1,5 +1,5 @@
-// Random rows that begin anywhere in a call of the generator: what is folded of them, and what is made of each row, is
-// that of the same numbers in memory.
+// Random rows that begin anywhere in a call of the generator: their folds, and functions of each row, equal those of
+// the same numbers in memory.
 #include "tests/arrays/expect.hpp"
 
 using namespace ingot;
@@ -23,7 +23,7 @@ void check(const Drawn& drawn) {
     CHECK(allclose(shares, shares_kept).item());
     CHECK(allclose(centred, centred_kept).item());
     CHECK(allclose(eval(cumsum(drawn, 1)), cumsum(kept, 1)).item());
-    // The first row begins within a vector, so a thread has what lies before the first number.
+    // The first row begins within a vector, so a thread also holds elements before the first number.
     array<T> into = zeros<T>({kept.shape()[0], kept.shape()[1] + 1});
     into(all, slice(1, none)) = softmax(drawn, 1);
     CHECK(allclose(into(all, slice(1, none)), shares_kept).item());

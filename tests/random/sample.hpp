@@ -1,5 +1,5 @@
-// How far samples are from the distribution they are said to be of: their moments, and the Kolmogorov-Smirnov distance
-// at a thousand points.
+// The deviation of samples from their distribution: their moments, and the Kolmogorov-Smirnov distance at a thousand
+// points.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ struct distribution {
     int steps = 1000;
 };
 
-/// Of integers: at each of them.
+/// A distribution of integers: its function is compared at each of them.
 inline distribution of_integers(int low, int high, std::function<double(double)> below, double mean, double variance) {
     return {static_cast<double>(low), static_cast<double>(high), std::move(below), mean, variance, high - low};
 }
@@ -53,7 +53,7 @@ double distance(const std::vector<T>& sample, const distribution& of) {
     return most;
 }
 
-/// Beyond it is one sample of a thousand; a number of deviations of a moment that leaves out one of a million.
+/// One sample in a thousand exceeds this distance; one moment in a million exceeds this number of deviations.
 inline double most_distance(std::size_t n) { return 1.95 / std::sqrt(static_cast<double>(n)); }
 inline constexpr double deviations = 5;
 
@@ -82,7 +82,7 @@ void check_sample(const std::string& name, const E& drawn, const distribution& o
 
 inline double normal_below(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 
-/// Of the gamma distribution of scale 1: the incomplete gamma function, by its series.
+/// The gamma distribution of scale 1: the incomplete gamma function, by its series.
 inline double gamma_below(double k, double x) {
     if (x <= 0) return 0;
     double term = 1 / k, sum = term;
@@ -90,8 +90,8 @@ inline double gamma_below(double k, double x) {
     return std::min(1.0, sum * std::exp(k * std::log(x) - x - std::lgamma(k)));
 }
 
-/// Of the beta distribution: by the substitution x = sin(t)^2 smooth enough for Simpson's rule where a and b are halves
-/// of whole numbers.
+/// The beta distribution. The substitution x = sin(t)^2 makes it smooth enough for Simpson's rule where a and b are
+/// halves of whole numbers.
 inline double beta_below(double a, double b, double x) {
     const int steps = 200;
     const double to = std::asin(std::sqrt(std::clamp(x, 0.0, 1.0))), step = to / steps;

@@ -1,4 +1,4 @@
-// Permutations and choices: that they are some, that all are as likely as they should be, and what they do not take.
+// Permutations and choices: that they are valid, that all have the right probability, and refused arguments.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -50,7 +50,7 @@ TEST_CASE("a permutation has every number once, and all orders are as likely") {
     std::vector<index_t> counts;
     for (const auto& [_, n] : seen) counts.push_back(n);
     REQUIRE(counts.size() == 6);
-    CHECK(chi_square(counts, std::vector<double>(6, 1 / 6.0)) < 25.7);  // of five degrees, one of 10,000
+    CHECK(chi_square(counts, std::vector<double>(6, 1 / 6.0)) < 25.7);  // one of 10,000 exceeds this at five degrees
 }
 
 TEST_CASE("slices of an array are permuted and shuffled whole") {
@@ -81,7 +81,7 @@ TEST_CASE("choices with putting back and without, evenly and by weights") {
     const auto few = eval(random::choice(1000, {10, 20}, false, g)).to_host();
     CHECK(std::set<std::int64_t>(few.begin(), few.end()).size() == 200);
     CHECK(random::choice(1000, {10, 20}, false, g).shape() == shape_like{10, 20});
-    // The first by its share, the second by its share of what is left.
+    // The first is drawn by its share, the second by its share of the rest.
     std::vector<double> shares;
     for (const double a : {3, 1, 4})
         for (const double b : {3, 1, 4})

@@ -40,7 +40,7 @@ public:
         for (std::uint64_t i = 3 + below(10); i-- > 0;) step();
     }
 
-    /// The last value and up to two others, evaluated in one statement: what differs, or nothing.
+    /// Evaluates the last value and up to two others in one statement; returns the difference, or nothing.
     std::string disagreement() {
         const value<T>&a = values_.back(), &b = some(), &c = some();
         evaluated_ = name(a);
@@ -103,8 +103,7 @@ private:
         return order;
     }
 
-    /// Numbers from -9 to 9 in an array of any layout, of which some axes may have one element and the first be
-    /// missing.
+    /// Numbers from -9 to 9 in an array of any layout; some axes may have extent 1, and leading ones may be missing.
     void add_leaf() {
         extents stored = shape_;
         for (index_t& extent : stored)
@@ -114,7 +113,7 @@ private:
             stored.erase(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(below(stored.size())));
         std::vector<index_t> order = any_order(stored.size());
         if (chance(random_, 70)) std::ranges::sort(order);
-        extents permuted(stored.size());  // so that the transposed has the shape again
+        extents permuted(stored.size());  // so that the transposed leaf has this shape
         for (std::size_t i = 0; i < order.size(); ++i) permuted[static_cast<std::size_t>(order[i])] = stored[i];
         const index_t lead = chance(random_, 30) ? static_cast<index_t>(below(4)) : 0;
         std::vector<T> line(static_cast<std::size_t>(size_of_shape(stored) + lead));
@@ -136,7 +135,7 @@ private:
         values_.push_back({lazy<T>(f(v.fused, w.fused)), eval(f(v.apart, w.apart)), most,
                            text + '(' + name(v) + ", " + name(w) + ')'});
     }
-    /// The place of a value whose magnitudes leave room for `factor`: of this one, or of what it is made.
+    /// The index of a value whose magnitude leaves room for `factor`: this one, or one of its operands.
     std::size_t tame(std::size_t i, double factor) {
         if (values_[i].most * factor < limit) return i;
         if constexpr (smooth)

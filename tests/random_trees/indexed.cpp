@@ -18,7 +18,7 @@ namespace {
 
 using index_list = std::vector<index_t>;
 
-/// A value of two axes as loops have it, beside the same as a tree, and what it is in words.
+/// A value of two axes computed by loops, the same value as a tree, and its description.
 struct pair_of_values {
     index_t rows, columns;
     std::vector<std::int64_t> wanted;
@@ -48,7 +48,7 @@ public:
         return all;
     }
 
-    /// Indices along an axis: of several elements, of one, of none of their own axes, or the same one several times.
+    /// Indices along an axis: several elements, one element, no axes of their own, or one index repeated.
     struct drawn_indices {
         index_list places;
         lazy<index_t> tree;
@@ -71,7 +71,7 @@ public:
 
     pair_of_values leaf() {
         const index_t rows = 1 + below(7), columns = 1 + below(40);
-        if (below(4) == 0)  // of no buffer
+        if (below(4) == 0)  // without a buffer
             return made(
                 rows, columns, [](index_t i, index_t j) { return 3 * i - j; },
                 ingot::indices({rows, columns})(0) * 3 - ingot::indices({rows, columns})(1), "positions");
@@ -210,7 +210,7 @@ private:
     std::mt19937_64 random_;
 };
 
-/// What is wrong with the tree of a seed, or nothing.
+/// The fault of a seed's tree; empty where there is none.
 std::string fault_of(unsigned seed, int depth) {
     const pair_of_values v = grower(seed).grow(depth);
     const std::string which = "seed " + std::to_string(seed) + ", depth " + std::to_string(depth) + ": " + v.text;

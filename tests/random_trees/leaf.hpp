@@ -15,7 +15,7 @@ namespace ingot::tests {
 using random_engine = std::mt19937_64;
 using extents = std::vector<index_t>;
 
-/// A leaf: where its elements are and what the whole buffer holds.
+/// A leaf: its layout, and the content of the whole buffer.
 struct random_leaf {
     dtype type = dtype::f4;
     detail::operand_kind kind = detail::operand_kind::array;
@@ -23,7 +23,7 @@ struct random_leaf {
     extents context;               // the shape of the tree that it is in, to which it is broadcast
     std::vector<std::byte> bytes;  // of the buffer
     std::uint64_t bits[2] = {};    // of a scalar; seed and call of a generator
-    std::uint32_t last = 0;        // of a generator of integers, which those of uint32 are
+    std::uint32_t last = 0;        // of a generator of integers: leaves of uint32
     bool covers = false;           // it has the whole shape, for others need not
 };
 
@@ -66,7 +66,7 @@ auto with_type(dtype t, F f) {
 /// broadcasts into `shape` (axes left out, of extent 1, or without a stride); to be written, no two elements are one.
 enum class purpose { read, written };
 detail::layout random_layout(random_engine&, const extents& shape, purpose);
-/// How many elements a buffer has that holds the layout.
+/// The number of elements of a buffer that holds the layout.
 std::size_t reach_of(const detail::layout&);
 
 /// Any bits that are elements of this dtype: the ends of its range, NaN, -0 and subnormals often enough.
@@ -79,7 +79,7 @@ random_leaf random_scalar(random_engine&, const extents& context);
 /// Uniform random numbers, seen through any layout.
 random_leaf random_generator(random_engine&, const extents& context);
 
-/// Calls f(i, element) for each element i of `shape` in C order, and the place that the layout has for it.
+/// Calls f(i, element) for each element i of `shape` in C order, with its index in the layout.
 template <class F>
 void for_each_element(const detail::layout& where, const extents& shape, F f) {
     const index_t elements = size_of_shape(shape);
@@ -97,7 +97,7 @@ void for_each_element(const detail::layout& where, const extents& shape, F f) {
     }
 }
 
-/// Every element of the leaf, broadcast to its context.
+/// All elements of the leaf, broadcast to its context.
 std::vector<std::byte> materialised(const random_leaf&);
 
 std::string describe(const random_leaf&);

@@ -24,7 +24,7 @@ struct named_evaluator {
     contents (*evaluate)(const std::vector<random_tree>&);
 };
 
-/// Those of this machine.
+/// The evaluators that this machine has.
 std::vector<named_evaluator> evaluators() {
     std::vector<named_evaluator> all{
         {"interpreter", interpret_together},
@@ -59,7 +59,7 @@ std::string shrunk(const random_tree& failing, tree_options options) {
 
 constexpr std::uint64_t together = 6;  // outputs of one kernel: fewer keys to compile
 
-/// Grows groups of trees of one shape, computes what each should be, and compares it with what every evaluator makes of
+/// Grows groups of trees of one shape, computes the right values, and compares them with every evaluator's results for
 /// the group.
 template <class Grow, class Reference, class Compare>
 void check_groups(std::uint64_t trees, Grow grow_one, Reference reference, Compare compare) {
@@ -103,7 +103,7 @@ TEST_CASE("a statement that comes again with other operands means what it means 
         contiguous{.nodes = 3, .sums = 0, .targets = 0, .scalars = 50, .contiguous = true};
     const std::uint64_t seed = number_from("INGOT_TEST_SEED", 20260101);
     const device_id where = device::cuda_count() != 0 ? device::cuda() : device::host();
-    static std::vector<slot*>& kept = *new std::vector<slot*>;  // what slots publish is never freed
+    static std::vector<slot*>& kept = *new std::vector<slot*>;  // slots' entries are never freed
     std::size_t wrong = 0;
     for (std::uint64_t k = 0; k < number_from("INGOT_TEST_TREES", 600) / 25; ++k) {
         random_engine random(seed + k);

@@ -71,7 +71,7 @@ bounded rounded(dtype t, op row, long double value, long double carried) {
 
 bounded apply(dtype t, op row, const bounded* x) {
     if (row == op::where) return x[0].value != 0 ? x[1] : x[2];
-    if (row == op::greater) return {x[0].value > x[1].value ? 1.0l : 0.0l, 0};  // of leaves, which are exact
+    if (row == op::greater) return {x[0].value > x[1].value ? 1.0l : 0.0l, 0};  // leaves only, which are exact
     const bounded &a = x[0], &b = x[1];
     switch (row) {
         case op::add:

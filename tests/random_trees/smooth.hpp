@@ -11,8 +11,8 @@
 
 namespace ingot::tests {
 
-/// What an element should be, and how far from it it may be; infinitely where an operand may be outside a function's
-/// domain, or a result beyond the largest number.
+/// The value of an element, and the bound of its error; infinite where an operand may be outside a function's domain,
+/// or a result beyond the largest number.
 struct bounded {
     long double value = 0;
     long double error = 0;
@@ -22,7 +22,7 @@ struct bounded {
 random_tree grow_smooth(std::uint64_t seed, const extents& shape, int nodes);
 std::vector<bounded> bounded_value(const random_tree& tree);
 
-/// Counts the elements whose bound says something. Empty, or what is beyond its bound first.
+/// Counts the elements with a finite bound. Returns the first element beyond its bound, or an empty text.
 std::string beyond_bound(const random_tree& tree, const std::vector<std::byte>& got, const std::vector<bounded>& wanted,
                          std::size_t& judged);
 

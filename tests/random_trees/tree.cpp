@@ -14,7 +14,7 @@ namespace {
 
 using namespace detail;
 
-/// Of 0 and -0 these return either.
+/// For 0 and -0 these operators return either.
 bool chooses_between_zeros(op o) {
     return o == op::maximum || o == op::minimum || o == op::fmax || o == op::fmin || o == op::clip;
 }
@@ -43,7 +43,7 @@ struct grower {
     }
 
     dtype grow_leaf() {
-        // The same leaf again now and then: one view, loaded once.
+        // Repeats a leaf now and then: one view, loaded once.
         if (chance(random, 25)) {
             const random_leaf& again = tree.leaves[random() % tree.leaves.size()];
             if (again.context == context) return add_leaf(random_leaf(again));
@@ -63,7 +63,7 @@ struct grower {
         if (left <= 0 || depth == 0 || chance(random, 12)) return grow_leaf();
         --left;
         if (context == tree.shape && chance(random, options.sums)) return grow_sum(depth - 1);
-        // An operator that these operands have: operands first, for their dtypes decide.
+        // Chooses an operator that the operands have: operands come first, because their dtypes decide.
         const int arity = 1 + static_cast<int>(random() % 3);
         operand_type types[3];
         for (int i = 0; i < arity; ++i) types[i] = {grow_node(depth - 1)};
@@ -82,7 +82,7 @@ struct grower {
         return dtype_of_word(tree.program.back());
     }
 
-    /// where(x, y, node), whose y has the whole shape: else the tree could be smaller than it.
+    /// where(x, y, node), whose y has the whole shape; otherwise the tree's shape could be smaller.
     dtype grow_covering(int depth) {
         operand_type types[3];
         types[0] = {add_leaf(options.contiguous ? covering_array(random, context) : random_array(random, context))};
@@ -91,7 +91,7 @@ struct grower {
         return add_map(op::where, resolve(op::where, types).result);
     }
 
-    /// A sum of integers, for which no order is wrong, over one or two more axes than the tree's.
+    /// A sum of integers over one or two more axes than the tree's; any order gives the same result.
     dtype grow_sum(int depth) {
         constexpr index_t lengths[] = {0, 1, 2, 3, 5, 16, 31, 32, 33, 64, 100, 257, 1000, 4099};
         const std::size_t bound = 1 + random() % 2;
@@ -108,8 +108,8 @@ struct grower {
         return result;
     }
 
-    /// Memory of its own under any layout that names no element twice; or that of a leaf: its own elements, those some
-    /// places further on, or backwards.
+    /// Chooses the target: (1) memory of its own, under any layout that names no element twice; (2) memory of a leaf:
+    /// its own elements, those some elements further on, or backwards.
     random_target choose_target() {
         random_target t;
         const std::size_t bytes = size_of(tree.type);
@@ -150,7 +150,7 @@ struct value {
     std::vector<std::byte> bytes;
 };
 
-/// One operator over contiguous operands, by the interpreter.
+/// Interprets one operator over contiguous operands.
 value apply(word w, const std::vector<value>& operands, std::size_t elements) {
     runtime::statement s;
     std::vector<word> program;
@@ -232,7 +232,7 @@ random_tree grow(std::uint64_t seed, const extents& shape, const tree_options& o
 
 namespace {
 
-/// Whether the words' dtypes are those that the operands' give: of a weak scalar no word says the dtype.
+/// Whether the words' dtypes follow from the operands': the words do not contain the dtype of a weak scalar.
 bool types_hold(const random_tree& tree) {
     std::vector<dtype> stack;
     std::size_t leaf = 0;
@@ -344,7 +344,7 @@ std::string difference(dtype type, const std::vector<std::byte>& got, const std:
             text = "element " + std::to_string(i) + " is " + std::to_string(a) + ", wanted " + std::to_string(b);
         }
     });
-    const auto rest = static_cast<std::ptrdiff_t>(got.size() % size_of(type));  // of a buffer of another dtype
+    const auto rest = static_cast<std::ptrdiff_t>(got.size() % size_of(type));  // the buffer has another dtype
     if (text.empty() && !std::equal(got.end() - rest, got.end(), wanted.end() - rest)) text = "the last bytes differ";
     return text;
 }

@@ -12,10 +12,10 @@
 
 namespace ingot::tests {
 
-/// What a tree writes: a view of memory that is there.
+/// A tree's target: a view of existing memory.
 struct random_target {
     detail::layout where;
-    std::vector<std::byte> bytes;  // of the buffer, before
+    std::vector<std::byte> bytes;  // of the buffer, before the write
     int leaf = -1;                 // whose buffer it is, or -1: its own
 };
 
@@ -29,7 +29,7 @@ struct random_tree {
     std::optional<random_target> target;
 };
 
-/// What a generator may use.
+/// The limits of a generator.
 struct tree_options {
     int nodes = 6;            // maps, at most
     int sums = 20;            // percent of inner nodes that are sums
@@ -40,20 +40,20 @@ struct tree_options {
 
 /// `shape`: of the result, so that several trees can be outputs of one kernel.
 random_tree grow(std::uint64_t seed, const extents& shape, const tree_options& options);
-/// The same program over other operands: scalars of other values, and of other dtypes where the words leave them open,
-/// arrays of other layouts and alignments, now and then another shape.
+/// The same program over other operands: other values and, where the words leave them open, dtypes of scalars; other
+/// layouts and alignments of arrays; sometimes another shape.
 random_tree varied(random_engine& random, const random_tree& tree);
 /// A shape of rank 0 to 4 with sizes that find edges: 0, 1, around 4, 16, 32 and 256.
 extents random_shape(random_engine& random);
 
-/// What the tree's memory holds afterwards: the target's buffer, or else the result, C-contiguous. Each node is
-/// computed over all elements before the next, from elements that plain loops over indices copied out of the leaves.
+/// The tree's memory after evaluation: the target's buffer, or else the result, C-contiguous. Each node is computed
+/// over all elements before the next, from elements that plain loops over indices copy out of the leaves.
 std::vector<std::byte> plain_value(const random_tree& tree);
 
 /// "seed 17, shape (3, 4): float32(3, 4)/(1, 3)+2 int8#5 add:float32 ...".
 std::string describe(const random_tree& tree);
 
-/// Equal bit for bit, any NaN equal to any other. Empty, or what differs first.
+/// Compares bit for bit; any NaN equals any other. Returns the first difference, or an empty text.
 std::string difference(dtype type, const std::vector<std::byte>& got, const std::vector<std::byte>& wanted);
 
 }  // namespace ingot::tests

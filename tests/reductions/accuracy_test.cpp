@@ -1,5 +1,5 @@
-// How much of a long sum is right, and that its bits are the same every time, whatever else runs beside it. On a GPU at
-// full size, on the host at a sixteenth of it.
+// The error of long sums, and that their bits are always the same, whatever else runs. At full size on a GPU, at a
+// sixteenth of it on the host.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -56,7 +56,7 @@ private:
     std::vector<std::thread> threads_;
 };
 
-/// How many of the runs of f differ in some bit from its first.
+/// How many runs of f differ in some bit from the first one.
 template <class F>
 int differing(int runs, F f) {
     const auto first = eval(f()).to_host();

@@ -1,5 +1,5 @@
-// Results that several blocks share. In what order blocks begin CUDA leaves open: neither the bits of a result nor
-// whether it comes may depend on that. The emulated GPU tries one order after the other.
+// Results that several blocks share. CUDA leaves open in which order blocks start: neither the bits of a result nor its
+// completion may depend on it. The emulated GPU tries one order after the other.
 #include <doctest/doctest.h>
 
 #include <ingot/ingot.hpp>

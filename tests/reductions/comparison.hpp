@@ -70,7 +70,7 @@ public:
         ++count_;
     }
 
-    /// Every case is right, and none is lost.
+    /// Checks that every case is right, and none is missing.
     void run() const {
         const char* const python = std::getenv("INGOT_PYTHON") != nullptr ? std::getenv("INGOT_PYTHON") : "python3";
         const auto file = std::filesystem::temp_directory_path() / ("ingot_reductions_" + std::to_string(getpid()));

@@ -1,4 +1,5 @@
-// Arrays that lie across the others of a fold, a row program or a scan: the same values as of a copy that does not.
+// Arrays that are transposed relative to the others of a fold, a row program or a scan: the values equal those of a
+// copy that is not.
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -10,7 +11,7 @@ using namespace ingot;
 
 namespace {
 
-/// On a GPU the array is copied first, in a kernel of its own, where `turned`.
+/// On a GPU the array is copied first, in a kernel of its own, if `turned`.
 template <class E, class F>
 void check_same(const E& crossing, const F& straight, bool turned = true) {
     std::ostringstream text;
@@ -37,11 +38,11 @@ TEST_CASE("transposed operands of folds, row programs and scans") {
     check_same(cumsum(a * transpose(b), 1), cumsum(a * turned, 1));
     check_same(cummax(a * transpose(b), 0), cummax(a * turned, 0));
     check_same(var(a - transpose(b), 1), var(a - turned, 1));
-    // What is written lies across.
+    // The output crosses the operands.
     check_same(transpose(b) / max(transpose(b), 1, keepdims), turned / max(turned, 1, keepdims));
-    // Nothing crosses anything.
+    // No array crosses another.
     check_same(sum(transpose(b), 1), sum(turned, 1), false);
-    // Of few rows blocks come by the same sectors at once.
+    // If rows are few, blocks read the same sectors at about the same time.
     check_same(sum(a(slice(0, 8)) * transpose(b)(slice(0, 8)), 1), sum(a(slice(0, 8)) * turned(slice(0, 8)), 1), false);
     check_same(transpose(b) - turned, zeros_like(turned), false);
 }

@@ -1,5 +1,5 @@
-// Every fold and what is made of them, against NumPy 2: dtypes, shapes, axes, strides, lengths 0 and 1, NaN. The folds
-// of one operand are outputs of one kernel, so that the number of kernels stays small.
+// Every fold, and functions composed of folds, against NumPy 2: dtypes, shapes, axes, strides, lengths 0 and 1, NaN.
+// The folds of one operand are outputs of one kernel, so that kernels stay few.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -47,7 +47,7 @@ void fold_all(comparison& c, const E& x, const over& how) {
     c.add_all<E>({"sum", "prod", "any", "all", "count_nonzero", "max", "min", "argmax", "argmin"}, how, x, OF(sum),
                  OF(prod), OF(any), OF(all), OF(count_nonzero), OF(max), OF(min), OF(argmax), OF(argmin));
 }
-/// The same over several axes, of which NumPy has no places.
+/// Folds over several axes, for which NumPy has no positions.
 template <class E>
 void fold_axes(comparison& c, const E& x, const over& how) {
     c.add_all<E>({"sum", "prod", "any", "all", "count_nonzero", "max", "min"}, how, x, OF(sum), OF(prod), OF(any),
@@ -220,7 +220,7 @@ TEST_CASE("wide columns whose rows begin anywhere, on middle axes of all lengths
         made_of_folds(c, values<float>({outer, length, width}, seed + 2), axes(1));
     }
     c.run();
-    // Not a number in the last place is so in its own column alone.
+    // A NaN at the last position affects only its own column.
     array<float> x = values<float>({2, 600, 301}, 77);
     x(-1, -1, -1) = std::numeric_limits<float>::quiet_NaN();
     CHECK(eval(count_nonzero(isnan(max(x, 1)))).item() == 1);
@@ -379,7 +379,7 @@ TEST_CASE("averages, and questions about whole arrays") {
     CHECK(average(x, 1, array<double>{1, 1, 2}).to_host() == std::vector<double>{2.25, 5.25});
     CHECK(average(x, x).item() == doctest::Approx(91.0 / 21));
     CHECK(average(x, x, keepdims).shape() == shape_like{1, 1});
-    const array<float> single{1, 2, 3}, weights{16777216, 1, 1};  // whose sum is no float
+    const array<float> single{1, 2, 3}, weights{16777216, 1, 1};  // their sum is not representable in float
     const array<std::int8_t> ones{1, 1, 1};
     static_assert(std::is_same_v<decltype(average(single, ones))::value_type, float>);
     CHECK(average(single, ones).item() == 2);

@@ -38,10 +38,10 @@ const std::tuple made_of_folds{ROW(mean, "mean"),  ROW(average, "average"), ROW(
 const std::tuple without_nan{ROW(nansum, "nansum"), ROW(nanprod, "nanprod"),  ROW(nanmean, "nanmean"),
                              ROW(nanvar, "nanvar"), ROW(nanstddev, "nanstd"), ROW(nanmin, "nanmin"),
                              ROW(nanmax, "nanmax")};
-// Along one axis, or over everything.
+// Functions along one axis or over everything.
 const std::tuple places{ROW(argmin, "argmin"), ROW(argmax, "argmax"), ROW(nanargmin, "nanargmin"),
                         ROW(nanargmax, "nanargmax")};
-// Of two operands, or of a diagonal: by value, in folds_test.cpp.
+// Functions of two operands or of a diagonal are compared by value in folds_test.cpp.
 constexpr const char* by_value[] = {"dot", "vdot", "inner", "trace", "allclose", "array_equal"};
 
 std::map<std::string, int>& counts() {
@@ -49,7 +49,7 @@ std::map<std::string, int>& counts() {
     return cases;
 }
 
-/// All rows of a table in one statement.
+/// Compares all rows of a table in one statement.
 template <class E, class... R>
 void compare(comparison& c, const E& x, const over& how, const std::tuple<R...>& table) {
     std::apply(
@@ -66,14 +66,14 @@ void compare_reductions(comparison& c, const E& x, const over& how) {
     compare(c, x, how, made_of_folds);
     compare(c, x, how, without_nan);
 }
-/// Of bool there is no difference.
+/// bool has no difference.
 template <class E>
 void compare_differences(comparison& c, const E& x, const over& how) {
     c.add("ptp", how, x, eval(called(how, [&](const auto&... a) { return ptp(x, a...); })));
     ++counts()["ptp"];
 }
 
-/// Of floats some are NaN, and all of the first along axis 1 and all of the last along axis 2.
+/// Some floats are NaN: all of the first along axis 1, and all of the last along axis 2.
 template <class T>
 array<T> values() {
     std::mt19937 random(sizeof(T));
@@ -123,7 +123,7 @@ TEST_CASE("NaN and infinity wherever they can be, on every evaluator") {
     const bool host = current_device().is_host();
     for (const bool interpreted : {false, true}) {
         if (interpreted && !host) continue;
-        // Keys of their own: what was compiled before stays compiled.
+        // Own keys: kernels that were compiled before stay compiled.
         with_math own_keys(interpreted ? math_mode::strict : math_mode::standard);
         if (interpreted) setenv("INGOT_CXX", "/no/such/compiler", 1);
         comparison c;

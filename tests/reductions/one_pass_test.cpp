@@ -155,7 +155,7 @@ TEST_CASE("infinite elements of a column, which its maximum tells too") {
     }
 }
 
-/// What exceeds all before it, element by element, and falls far below it again.
+/// Elements that rise above all earlier ones, and then fall far below them.
 template <class T>
 void expect_sums_of_what_rises(index_t n, index_t width) {
     std::vector<T> values(static_cast<std::size_t>(n));

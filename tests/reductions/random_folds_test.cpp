@@ -1,5 +1,5 @@
 // Folds and scans of random leaves, whose threads draw whole groups of numbers, against those of arrays of the same
-// numbers: wherever a leaf's view begins, however long its rows are, and beside arrays.
+// numbers: for any beginning of the leaf's view, any length of its rows, and beside arrays.
 #include <ingot/ingot.hpp>
 
 #include "tests/arrays/expect.hpp"
@@ -17,7 +17,7 @@ void check(const array<T>& got, const array<T>& wanted) {
         CHECK(eval(all(got == wanted)).item());
 }
 
-/// What a function makes of a leaf is what it makes of the array of its numbers.
+/// A function of a leaf must equal the function of an array of its numbers.
 template <class Leaf, class F>
 void check(const Leaf& leaf, const F& f) {
     const array<typename Leaf::value_type> numbers = leaf;

@@ -1,5 +1,5 @@
-// Reductions that are given as text: what they compute, that they fuse, that their text is all of them in the key, and
-// what is said of a text that does not compile.
+// Reductions given as text: their results, fusion, that their whole text is in the key, and the error for a text that
+// does not compile.
 #include <cmath>
 #include <cstdlib>
 

@@ -23,7 +23,7 @@ array<float> eighths(const shape_like& shape) {
     return asarray<float>(v, shape);
 }
 
-/// One row's results after the other's.
+/// The results of all rows, one after the other.
 struct expected_rows {
     std::vector<float> sums, greatest, softmax, prefixes;
     std::vector<std::int64_t> places;

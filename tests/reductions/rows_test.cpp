@@ -1,4 +1,4 @@
-// Row programs of rows of every length class, along and across memory: what they compute, and that one kernel does.
+// Row programs of rows of every length class, along and across memory: their results, and that each is one kernel.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -22,7 +22,7 @@ array<T> wave(const shape_like& shape) {
     return astype<T>(reshape(20 * sin(line * 0.7) + cos(line * 0.013), shape));
 }
 
-/// GPUs before 9.0 have no clusters, and read twice what a block cannot hold.
+/// GPUs before 9.0 have no clusters, and read a row twice that a block cannot hold.
 bool has_room_for_long_rows() {
     return !current_device().is_cuda() || runtime::architecture_of(current_device()) >= 90;
 }
@@ -139,7 +139,7 @@ TEST_CASE("rows across memory that blocks and clusters share") {
     add(wave<double>({2, 5472, 3}));
     for (const auto& [n, side] : {std::array<index_t, 2>{58, 9}, {81, 8}, {127, 2}, {165, 3}, {33, 5}})
         add(wave<float>({41, n, side}));
-    add(wave<float>({2, 9001, 501}));  // so few lie beside each other that they are read twice
+    add(wave<float>({2, 9001, 501}));  // so few are adjacent that they are read twice
     add(wave<double>({2, 5001, 333}));
     add(wave<float>({2, 12'810, 20}));
     add_rows(c, wave<float>({2, 2500, 70}), 1);

@@ -1,4 +1,5 @@
-// Several results of different shapes in one statement: what they are, in how many kernels, and what those read.
+// Several results of different shapes in one statement: their values, the number of kernels, and the bytes that these
+// read.
 #include "tests/arrays/expect.hpp"
 #include "tests/reductions/comparison.hpp"
 #include "tests/walls/count.hpp"

@@ -1,5 +1,5 @@
-// Reductions whose values go back along the row, or into another reduction: what they compute, in how many steps, and
-// that it is the same every time.
+// Reductions whose values are broadcast back along the row, or reduced again: their results, the number of steps, and
+// that the bits are always the same.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -225,7 +225,7 @@ TEST_CASE("temporaries of 0 elements, and reductions of 0 elements broadcast bac
 TEST_CASE("random leaves are the same numbers before and after a reduction") {
     const auto u = random::uniform<double>({40, 30});
     const array<double> kept = u;
-    // Not bit for bit: random numbers and an array's are folded by kernels of their own.
+    // Not bit for bit, because random numbers and an array are folded by different kernels.
     CHECK(allclose(eval(u - mean(u, 1, keepdims)), eval(kept - mean(kept, 1, keepdims)), 1e-12, 1e-14).item());
 }
 
@@ -257,7 +257,7 @@ TEST_CASE("prefixes that are wanted beneath two folds are made once") {
     const array<double> made = prefixes;
     const auto shares = prefixes / max(prefixes, 1, keepdims);
     const array<double> wanted = made / max(made, 1, keepdims);
-    // The row's greatest beside the prefixes themselves, then what reads both.
+    // One kernel computes the row's maximum and the prefixes, the next one reads both.
     CHECK(patterns(sum(shares)) == std::vector<std::string>{"row program", "row reduction"});
     CHECK(patterns(sum(shares, 0)) == std::vector<std::string>{"row program", "column reduction"});
     CHECK(allclose(eval(sum(shares)), sum(wanted)).item());

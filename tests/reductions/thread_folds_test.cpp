@@ -15,7 +15,7 @@ using namespace ingot;
 
 namespace {
 
-/// The same numbers as float on the current device and as double on the host.
+/// Numbers as float on the current device and as double on the host.
 struct numbers {
     array<float> here;
     array<double> there;
@@ -31,16 +31,16 @@ struct numbers {
     }
 };
 
-/// So many results that a GPU makes them by a thread each; the emulated one counts fewer as many.
+/// So many results that a GPU computes each in a thread; the emulated GPU counts fewer as many.
 index_t many() { return std::getenv("INGOT_TEST_MANY_RESULTS") != nullptr ? 1501 : 40'001; }
 
-/// Just as many as are enough, so many of them beside each other, of which each is made of more.
+/// Just enough results for that, where each result has `beside` adjacent ones.
 index_t enough(index_t beside = 1) {
     return (std::getenv("INGOT_TEST_MANY_RESULTS") != nullptr ? 301 : 33'000) / beside + 1;
 }
 
-/// What f makes of numbers, against the same of doubles on the host; on a GPU in so many kernels, for the reason that
-/// has these words in it.
+/// Compares f of the numbers with f of doubles on the host. On a GPU it must take that many kernels, for a reason that
+/// contains these words.
 template <class F, class... N>
 void check_chosen(const char* words, F f, int kernels, double tolerance, const N&... of) {
     const auto e = f(of.here...);
@@ -119,7 +119,7 @@ TEST_CASE("forces between bodies are one kernel, whose sums are made of parts") 
         const auto d = x(newaxis) - x(all, newaxis);
         return sum(d * power(sum(d * d, -1) + 1e-3f, -1.5f)(all, all, newaxis), 1);
     };
-    check(forces, std::getenv("INGOT_TEST_MANY_RESULTS") != nullptr ? 1 : 2, 1e-4, p);  // of few bodies else
+    check(forces, std::getenv("INGOT_TEST_MANY_RESULTS") != nullptr ? 1 : 2, 1e-4, p);  // few: two kernels
 }
 
 TEST_CASE("what does not move along a short axis of the results is made once for all of them") {
@@ -131,8 +131,8 @@ TEST_CASE("what does not move along a short axis of the results is made once for
     for (const auto& [components, bodies] : sizes)
         check_chosen("elements of a short axis", forces, 1, 1e-4, numbers({enough(components), components}, 3),
                      numbers({bodies, components}, 2));
-    check_chosen("a block apart", forces, 1, 1e-4, numbers({enough(9), 9}, 3), numbers({50, 9}, 2));  // of so many not
-    // What follows the folds, and what else moves along the results' axis.
+    check_chosen("a block apart", forces, 1, 1e-4, numbers({enough(9), 9}, 3), numbers({50, 9}, 2));  // 9 are too many
+    // Maps after the folds, and operands that move along the results' axis.
     const auto moved = [&](const auto& x, const auto& y) { return x + 0.1f * sqrt(abs(forces(x, y))); };
     check_chosen("elements of a short axis", moved, 1, 1e-4, numbers({enough(3), 3}, 3), numbers({300, 3}, 2));
     const auto spread = [&](const auto& x, const auto& y) {
@@ -261,8 +261,8 @@ lazy<T> folded(unsigned which, const lazy<T>& e, const axes& over) {
     }
 }
 
-/// A fold over j of a map of a fold over k of what x(i, k), y(j, k) and w(j) make together, evaluated at the end or
-/// after each step. `launches`: those of the end.
+/// A fold over j of a map of a fold over k of x(i, k), y(j, k) and w(j), evaluated at the end or after each step.
+/// `launches` counts those of the evaluation at the end.
 template <class T>
 void check_drawn(unsigned seed, std::uint64_t& launches) {
     std::mt19937 random(seed);
@@ -293,7 +293,7 @@ void check_drawn(unsigned seed, std::uint64_t& launches) {
 
 namespace {
 
-/// A fold over j, for c results beside each other, of what a fold over k is the same for.
+/// A fold over j, for c adjacent results that share a fold over k.
 template <class T>
 void check_drawn_beside(unsigned seed) {
     std::mt19937 random(seed);

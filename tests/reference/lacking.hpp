@@ -16,7 +16,7 @@ void silent();
 ///     // prints: 0
 class box {
 public:
-    /// How many.
+    /// The number of entries.
     int size() const;
     void open();
 

@@ -1,4 +1,4 @@
-// Ends of threads and of the process: what evaluates then finds everything that it needs.
+// Ends of threads and of the process: evaluations at that time still find everything that they need.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -12,7 +12,7 @@ public:
     failing_allocation(const failing_allocation&) = delete;
     failing_allocation& operator=(const failing_allocation&) = delete;
     ~failing_allocation();
-    /// Whether there were so many.
+    /// Whether that allocation was reached.
     bool has_failed() const noexcept;
 };
 

@@ -1,6 +1,6 @@
-// A GPU driver for tests: devices of kind `other` whose streams run their work in an interleaving drawn at random, and
-// whose kernels say what they read and write. It notices a kernel that reads a value other than the one the order of
-// the program demands, and memory that is given back while work that touches it is waiting to run.
+// A GPU driver for tests: devices of kind `other` whose streams run their work in a random interleaving, and whose
+// kernels declare their reads and writes. It detects (1) a kernel that reads a value other than the one that the
+// program's order requires; (2) memory that is released while work that uses it waits to run.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ public:
     explicit fake_driver(unsigned seed) : random_(seed) {}
 
     bool ignore_waits = false;  // to see that the tests would notice
-    bool fail_records = false;  // as a driver that has broken down
+    bool fail_records = false;  // like a driver that has broken down
 
     void seed(unsigned s) { random_.seed(s); }
     std::vector<std::string> take_violations() {
@@ -80,7 +80,7 @@ public:
         queues_[reused] = streams_.size() - 1;
         return reused;
     }
-    /// What it has to do it does all the same. Its handle is soon another stream's.
+    /// Pending work still runs. Another stream soon gets the handle.
     void destroy_stream(std::uintptr_t stream) {
         const std::lock_guard lock(mutex_);
         queues_[stream] = none;
@@ -160,8 +160,8 @@ private:
         const work_item& head = stream.front();
         return head.after == none || events_[head.after].passed >= head.version;
     }
-    /// Runs the next work of a stream drawn from those that can go on. Allocates nothing: a call that fails for want of
-    /// memory has given the device no work.
+    /// Runs the next work of a randomly chosen stream that can proceed. It allocates nothing: a call that fails for
+    /// lack of memory must not have queued work.
     void step() {
         const auto ready = std::ranges::count_if(streams_, [this](const auto& s) { return can_go_on(s); });
         if (ready == 0) throw std::logic_error("the fake driver's streams wait for each other");
@@ -182,13 +182,13 @@ private:
     std::mutex mutex_;
     std::mt19937 random_;
     std::deque<std::deque<work_item>> streams_;
-    std::vector<std::uintptr_t> queues_;  // of handles, in `streams_`; none: destroyed
+    std::vector<std::uintptr_t> queues_;  // index in `streams_` by handle; none: destroyed
     std::vector<std::uintptr_t> free_handles_;
     std::deque<event_state> events_;
     std::vector<std::string> violations_;
 };
 
-/// One device of the driver, with so much memory.
+/// One device of the driver, with that much memory.
 class fake_backend final : public runtime::backend {
     using native_stream = runtime::native_stream;
     using native_event = runtime::native_event;
@@ -244,7 +244,7 @@ public:
     void fill(void* to, unsigned char value, std::size_t bytes, native_stream s) override {
         driver_.enqueue(number(s), [=] { std::memset(to, value, bytes); }, {words{static_cast<char*>(to), bytes}});
     }
-    /// Every launch of the tests is a fake kernel's.
+    /// Every launch in the tests is a fake kernel.
     void launch(native_stream s, const runtime::launch_record& r) override {
         std::vector<words> touched;
         const auto* const k = static_cast<const fake_kernel*>(r.argument);

@@ -1,4 +1,4 @@
-// What the symbolic sizes of a plan become when it is launched.
+// The numbers that a plan's symbolic sizes become at launch.
 #include <doctest/doctest.h>
 
 #include <array>

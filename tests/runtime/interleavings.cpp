@@ -43,7 +43,7 @@ unsigned first_seed() {
 
 words words_of(const buffer& b) { return {static_cast<char*>(b.data), b.bytes}; }
 
-/// A program being run: values with what they must be, and streams.
+/// A running program: values with their expected contents, and streams.
 class program {
 public:
     explicit program(unsigned seed, std::size_t streams) : random_(seed) {
@@ -179,7 +179,7 @@ private:
         }
     }
 
-    /// One that Ingot does not own.
+    /// A stream that Ingot does not own.
     static stream foreign_stream(device_id d) {
         stream_state& s = adopt_stream(state_of(d), native_stream{driver().create_stream()});
         const stream made(s);

@@ -1,4 +1,5 @@
-// The pool: what it counts, keeps, gives back and refuses; on the host, and on the fake driver where work is under way.
+// The pool: counts, cached blocks, giving back and refused requests; on the host, and on the fake driver with work
+// under way.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -52,7 +53,7 @@ struct fresh_host {
     memory_pool memory;
 };
 
-/// A device of a fake driver of the test's own. Drivers are kept, for streams in the table refer to them.
+/// A device of the test's own fake driver. Drivers are never freed, because streams in the table refer to them.
 struct fresh_fake {
     fresh_fake(std::uint8_t number, std::size_t memory, const pool_options& options = no_guards)
         : driver(*new fake_driver(1)),
@@ -311,7 +312,8 @@ TEST_CASE("memory that is not Ingot's ends when the streams that use it have pas
         deferred = deferred || !m.ended;
     }
     CHECK(deferred);
-    // Streams past the sixty-third share a bit: here there are so many where a GPU is, and others' are waited for too.
+    // Streams after the sixty-third share a bit. With a GPU there are that many here, and the other ones are waited for
+    // too.
     for (stream_index i = 0; i < stream_count(); ++i) synchronize(stream_at(i));
     CHECK(ended() == 50);
     CHECK(std::ranges::none_of(all, &memory::ended_early));
@@ -565,7 +567,7 @@ TEST_CASE("blocks of one allocator serve no other, what threads keep for themsel
         CHECK(*in_use >= 8192);
         const void* const freed = last->data;
         last = {};
-        last = host.allocate(4096);  // of this thread's own, again
+        last = host.allocate(4096);  // allocated by this thread again
         CHECK(last->data == freed);
         CHECK(host.allocate(MiB)->data != nullptr);
     }
@@ -579,7 +581,7 @@ TEST_CASE("blocks of one allocator serve no other, what threads keep for themsel
     CHECK(*in_use >= 8192);  // a piece of the chunk is in use
     kept = {};
     CHECK(*in_use == 0);
-    // Where it is set again, its memory is asked for anew.
+    // If the allocator is set again, memory is requested from it again.
     const with_allocator guard(host.id, mine);
     CHECK(host.allocate(4096)->chunk->source == mine);
 }

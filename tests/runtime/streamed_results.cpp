@@ -1,5 +1,5 @@
-// Results of 64 MiB and more, which host kernels write past the caches: the same bits as in small pieces, at every
-// alignment of the result and of its rows, and not a byte beside them.
+// Results of 64 MiB and more, which host kernels write past the caches: the bits equal those of small pieces, at every
+// alignment of the result and of its rows, and no byte beside them changes.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -48,7 +48,7 @@ const auto above_least = [](const auto& x, int axis) {
 };
 const auto twice = [](const auto& x, int axis) { return cumsum(cumsum(x, axis), axis); };
 
-/// One kernel's result, which is to be NumPy's.
+/// Checks that one kernel computes the result, and that it is NumPy's.
 template <class T, class F>
 void one_kernel(comparison& c, const char* operation, const array<T>& x, F f, int axis = 1) {
     array<typename decltype(f(x, axis))::value_type> made;

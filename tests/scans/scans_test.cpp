@@ -321,7 +321,7 @@ TEST_CASE("a gradient is an expression: of trees, in trees, seen in every way, b
     CHECK(launches([&] { (void)eval(gradient(y * y, 1.0, 0) * 2 + 1); }) == 1);
     CHECK(launches([&] { (void)eval(gradient(gradient(y, 1.0, 0), 1.0, 1)); }) == 1);
     CHECK(explain(gradient(y, 1.0, 0)).bytes_read() == 6 * sizeof(double));
-    // Numbers that are made where they are read are those of the leaf, at whatever place.
+    // Numbers that are generated where they are read equal the leaf's, at any index.
     const auto u = random::uniform<double>({30, 50});
     const array<double> drawn = u;
     CHECK(array_equal(ravel(transpose(u)) + 1, ravel(transpose(drawn)) + 1).item());
@@ -413,7 +413,7 @@ TEST_CASE("a view of a scan stores what it shows, not all prefixes") {
     check(cumsum(m, 1), [](const auto& c) { return c(slice(3, 20), slice(-2, none)); });
     check(cumsum(m), [](const auto& c) { return c(slice(500, 600)); });
     check(cumsum(cumsum(m, 1), 0), [](const auto& c) { return c(slice(-2, none), slice(-3, none)); }, 20'000);
-    check(cumsum(transpose(m)), [](const auto& c) { return c(slice(500, 600)); }, m.nbytes() + 12'000);  // as it lies
+    check(cumsum(transpose(m)), [](const auto& c) { return c(slice(500, 600)); }, m.nbytes() + 12'000);  // in place
     check(cumsum(m - mean(m, 0), 0), [](const auto& c) { return c(10); });
 
     array<float> y = x;

@@ -1,4 +1,4 @@
-// What a logger is told, and what INGOT_LOG prints.
+// The records that a logger receives, and the output of INGOT_LOG.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct told {
     device where;
 };
 
-/// Collects what is told until its end.
+/// Collects records until its end.
 class listening {
 public:
     listening()
@@ -60,7 +60,7 @@ TEST_CASE("a new expression is told of once, with its key, and again where anoth
     listening to;
     array<double> y = x * 2.5 - 7 + x * x * x;
     std::vector<told> made = to.of(log_kind::compile);
-    for (const told& t : to.of(log_kind::disk_hit)) made.push_back(t);  // of an earlier run of the tests
+    for (const told& t : to.of(log_kind::disk_hit)) made.push_back(t);  // from an earlier run of the tests
     // Tests make some of the kernels for GPUs that are not there, too.
     std::erase_if(made, [](const told& t) { return t.where.is_cuda() != current_device().is_cuda(); });
     REQUIRE(made.size() == 1);
@@ -111,7 +111,7 @@ TEST_CASE("memory that is taken from a device and given back is told of, with it
         CHECK(taken[0].where == current_device());
         CHECK(taken[0].text == "took " + std::to_string(taken[0].bytes) + " bytes from " + to_string(current_device()));
     }
-    const array<float> again = empty<float>({3 << 20});  // of the pool
+    const array<float> again = empty<float>({3 << 20});  // from the pool
     CHECK(to.of(log_kind::allocation).size() == 1);
     CHECK(to.of(log_kind::deallocation).empty());
     const std::size_t bytes = to.of(log_kind::allocation)[0].bytes;

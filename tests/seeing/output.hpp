@@ -1,4 +1,4 @@
-// What a command prints, and how often something stands in it.
+// The output of a command, and how often it contains a text.
 #pragma once
 
 #include <doctest/doctest.h>

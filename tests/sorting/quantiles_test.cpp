@@ -30,7 +30,7 @@ TEST_CASE("a discrete quantile is an element, whatever is beside it") {
         }
         const array<double> holes{missing, 1, 2, missing, inf};
         c.add("np.nanquantile" + how, nanquantile(holes, parts, {}, method), holes);
-        // As long as selecting needs them.
+        // Long enough for selecting.
         const array<double> long_row = repeat(both, 500);
         c.add("np.quantile" + how, quantile(long_row, parts, {}, method), long_row);
     }
@@ -39,7 +39,7 @@ TEST_CASE("a discrete quantile is an element, whatever is beside it") {
     CHECK(quantile(up, 1, {}, inverted_cdf).item() == inf);
     CHECK(quantile(down, {0, 0.5, 0.6, 1}, {}, nearest).to_host() == std::vector<double>{-inf, 0, 0, 1});
     CHECK(nanquantile(array<float>{NAN, 1, INFINITY}, 0, {}, nearest).item() == 1);
-    // Of two elements the mean, or one of them.
+    // The mean of two elements, or one of them.
     CHECK(quantile(up, 0.5, {}, midpoint).item() == 2);
     CHECK(quantile(up, 0.5, {}, averaged_inverted_cdf).item() == 2);
     CHECK(quantile(array<double>{1, 3, inf}, 1 / 3.0, {}, averaged_inverted_cdf).item() == 2);

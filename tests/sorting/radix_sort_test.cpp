@@ -46,7 +46,7 @@ private:
     runtime::radix_limits before_;
 };
 
-/// Random bits, of which many are equal: so NaN of both signs, infinities, zeros of both signs, subnormal numbers.
+/// Random bits, many of them equal: NaN of both signs, infinities, zeros of both signs, subnormal numbers.
 template <class T>
 std::vector<T> random_values(std::size_t n, unsigned seed) {
     std::mt19937_64 random(seed);
@@ -86,7 +86,8 @@ std::pair<std::uint64_t, std::uint64_t> sums_of_bits(const V& values) {
     return sums;
 }
 
-/// One row, and where its values were. What is in order, equal ones by their places, is what a stable sort makes.
+/// Checks one row, and the values' original indices. A result in order, with equal values ordered by index, is that of
+/// a stable sort.
 template <class T, class V>
 void check_order(const V& given, const V& sorted, const std::vector<index_t>& order) {
     const std::size_t n = given.size();

@@ -1,5 +1,5 @@
-// Quantiles of rows that are long enough to be selected from, against NumPy's, and what is left of their operands. On a
-// GPU rows are sampled that are longer than any here, but for a lowered limit.
+// Quantiles of rows that are long enough for selecting, against NumPy's; their operands stay unchanged. On a GPU only
+// rows longer than any here are sampled, so the tests lower the limit.
 #include "runtime/sorting/sampled_filter.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/joins/numpy_cases.hpp"

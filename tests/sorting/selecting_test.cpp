@@ -20,7 +20,7 @@ using ingot::testing::before;
 
 namespace {
 
-/// Of floats some are NaN of either sign, zeros of both signs, infinite; of all many are equal.
+/// Many values are equal. Some floats are NaN of either sign, zeros of both signs, or infinite.
 template <class T>
 std::vector<T> values_of(std::size_t n, unsigned seed, unsigned different) {
     std::mt19937 random(seed);

@@ -1,4 +1,4 @@
-// Sorting of rows of every length and layout, against the standard library; what is before and behind; bad input.
+// Sorting of rows of every length and layout, against the standard library; fusion before and behind; invalid input.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using namespace ingot;
 
 namespace {
 
-/// Numbers of which many are equal, and of floats some are NaN, infinite or a zero of either sign.
+/// Numbers, many of them equal; some floats are NaN, infinite or a zero of either sign.
 template <class T>
 std::vector<T> noise(std::size_t n, unsigned seed) {
     std::mt19937 random(seed);
@@ -64,7 +64,7 @@ void check_rows(std::size_t count, std::size_t length) {
                 as_wanted = as_wanted && !before(value, from[wanted[j]]) && !before(from[wanted[j]], value);
         }
         CHECK(as_wanted);
-        // The same numbers, zeros of both signs among them: a sort loses and makes none.
+        // The result has the same numbers, including zeros of both signs: a sort loses and makes none.
         const auto less_bits = [](T a, T b) { return std::memcmp(&a, &b, sizeof(T)) < 0; };
         std::vector<T> mine(sorted.begin() + static_cast<std::ptrdiff_t>(i * length),
                             sorted.begin() + static_cast<std::ptrdiff_t>((i + 1) * length));
@@ -149,7 +149,7 @@ TEST_CASE("bool, halves and complex numbers have NumPy's order") {
     CHECK(sorted[2] == c(1, 2));
     CHECK(std::isnan(sorted[3].imag()));
     CHECK(std::isnan(sorted[5].real()));
-    // Those with a NaN part are last: the imaginary part alone, the real part alone, both.
+    // Numbers with a NaN part come last: the imaginary part alone, the real part alone, both.
     const array<c> parts{c(nan, 1), c(1, nan), c(nan, nan), c(2, 0), c(nan, 0), c(0, nan)};
     CHECK(array_equal(argsort(parts), array<int>{3, 5, 1, 4, 0, 2}).item());
     CHECK(sort(parts).to_host()[0] == c(2, 0));
@@ -175,7 +175,7 @@ TEST_CASE("bad input to sorts, sets and quantiles says what was given") {
     CHECK_THROWS_WITH_AS(partition(x, {0, -3}), doctest::Contains("element -3 of an axis of 2"), index_error);
     CHECK_THROWS_AS(topk(x, 3), index_error);
     CHECK_THROWS_AS(topk(x, -1), index_error);
-    // Of nothing there is no element, but none can be had of it.
+    // An empty axis has no element to select.
     CHECK_THROWS_WITH_AS(partition(zeros(0), 0), doctest::Contains("element 0 of an axis of 0"), index_error);
     CHECK_THROWS_AS(argpartition(zeros({2, 0}), 0), index_error);
     CHECK_THROWS_WITH_AS(topk(zeros(0), 1), doctest::Contains("1 elements of an axis of 0"), index_error);

@@ -49,7 +49,7 @@ TEST_CASE("two devices in one expression are named") {
         CHECK(text.find("host:1") != text.npos);
         CHECK(text[0] == '[');
     }
-    // Each on its own computes, wherever the thread is, and stays where it is.
+    // Each device computes alone, whatever the thread's current device, and keeps the result.
     const array<float> r = there + 1;
     CHECK(r.device() == device::host(1));
     CHECK(holds(r, {2}, {2, 3}));

@@ -1,5 +1,5 @@
-// Neighbours by roll and by pad: views of one buffer that go round, stay at its edge, or turn back there. On a GPU one
-// kernel reads each row of the buffer once; the values are those of the formula with an index for each element.
+// Neighbours by roll and by pad: views of one buffer that wrap around, repeat the edge, or are mirrored there. On a GPU
+// one kernel reads each row of the buffer once; the values are those of a formula with an index for each element.
 #include <algorithm>
 #include <complex>
 #include <sstream>
@@ -21,7 +21,7 @@ array<T> mixed(const shape_like& shape) {
     return asarray(values, shape);
 }
 
-/// How a GPU's threads are laid out over the elements of e; "stencil" on a host, which has no such kernels.
+/// The layout of a GPU's threads over the elements of e; "stencil" on a host, which has no such kernels.
 template <class E>
 std::string layout_of(const E& e) {
     if (current_device().is_host()) return "stencil";
@@ -35,7 +35,7 @@ bool same(const array<T>& a, const array<T>& b) {
     return a.shape() == b.shape() && a.to_host() == b.to_host();
 }
 
-/// Where a place beyond the ends of n is read.
+/// The index at which a position beyond the ends of n is read.
 index_t round_trip(index_t i, index_t n) { return (i % n + n) % n; }
 index_t at_edge(index_t i, index_t n) { return std::min(std::max(i, index_t{0}), n - 1); }
 index_t reflected(index_t i, index_t n) {
@@ -47,7 +47,7 @@ index_t mirrored(index_t i, index_t n) {
     return i;
 }
 
-/// Element i of the result is f of what lies `steps` further on, for all that it asks for.
+/// Element i of the result is f of the elements that lie `steps` further on, for each that f reads.
 template <class T, class F, class Border>
 array<T> by_formula(const array<T>& u, F f, Border border) {
     const std::vector<T> values = u.to_host();
@@ -70,7 +70,7 @@ array<T> by_formula(const array<T>& u, F f, Border border) {
     return asarray(result, shape);
 }
 
-/// u moved so that what lies (i, j) further on is here.
+/// u shifted so that the element (i, j) further on is here.
 auto turned(const auto& u, index_t i, index_t j) { return roll(roll(u, -i, 0), -j, 1); }
 
 const auto life = [](const auto& u) {
@@ -80,7 +80,7 @@ const auto life = [](const auto& u) {
     return astype<std::uint8_t>(near == 3 || (near == 2 && u == 1));
 };
 
-/// A slice of so many elements from there on.
+/// A slice of n elements from `from` on.
 slice part(index_t from, index_t n) { return slice(from, from + n); }
 
 }  // namespace
@@ -161,7 +161,7 @@ TEST_CASE("rolled neighbours in one and in three dimensions") {
             array<float>(corners),
             by_formula(
                 u, [](const auto& at) { return at({-1, -1, -1}) - at({1, -2, 3}) + at({-2, 0, 1}); }, round_trip)));
-        // One axis of three, and what lies beside it is a plain view.
+        // Shifts along one of three axes, beside a plain view.
         const auto middle = roll(u, 1, 1) - roll(u, -1, 1) * u;
         CHECK(same(
             array<float>(middle),
@@ -248,7 +248,7 @@ TEST_CASE("shifts beside slices, other buffers, other operands and results") {
     const array<std::uint8_t> mask = mixed<std::uint8_t>({n, m});
     const array<float> across = mixed<float>({m}), down = mixed<float>({n, 1});
     const auto at = [](const auto& x, index_t i, index_t j) {
-        return turned(x, i, j).eval();  // of its own
+        return turned(x, i, j).eval();  // in its own buffer
     };
     const auto agree = [&](const auto& got, const auto& wanted) {
         CHECK(layout_of(got) == "stencil");
@@ -262,7 +262,7 @@ TEST_CASE("shifts beside slices, other buffers, other operands and results") {
     agree(where(turned(mask, 0, 1) < turned(mask, -1, 0), turned(u, 1, 1), turned(u, -2, 3)),
           where(at(mask, 0, 1) < at(mask, -1, 0), at(u, 1, 1), at(u, -2, 3)));
     agree((turned(u, 0, 1) - u) * across + down * u, (at(u, 0, 1) - u) * across + down * u);
-    // What does not lie along the rows is shifted too.
+    // Views that do not lie along the rows are shifted too.
     agree((turned(u, 0, 1) - u) * roll(across, 1, 0) + roll(down, -1, 0) * u,
           (at(u, 0, 1) - u) * roll(across, 1, 0).eval() + roll(down, -1, 0).eval() * u);
     const array<float> turned_over = mixed<float>({m, n});
@@ -271,12 +271,12 @@ TEST_CASE("shifts beside slices, other buffers, other operands and results") {
     random::seed(5);
     const auto noise = random::uniform<float>({n, m});
     agree(turned(u, 0, 1) - turned(u, -1, 0) + noise, at(u, 0, 1) - at(u, -1, 0) + noise);
-    // A slice of what goes round, and what goes round in a slice.
+    // A slice of a roll, and a roll of a slice.
     agree(roll(u, 1, 1)(part(0, n - 2), all) + roll(u, -1, 1)(part(2, n - 2), all) * u(part(1, n - 2), all),
           at(u, 0, -1)(part(0, n - 2), all) + at(u, 0, 1)(part(2, n - 2), all) * u(part(1, n - 2), all));
     const auto inner = [&](index_t i, index_t j) { return turned(w(part(1, n), part(2, m)), i, j); };
     agree(inner(0, 1) - inner(1, 0) * inner(0, 0), inner(0, 1).eval() - inner(1, 0).eval() * inner(0, 0).eval());
-    // Of an expression.
+    // Rolls of an expression.
     agree(roll(u * 2 + down, 1, 0) - roll(u * 2 + down, -1, 1),
           roll((u * 2 + down).eval(), 1, 0).eval() - roll((u * 2 + down).eval(), -1, 1).eval());
     const auto [first, second] = eval(turned(u, 0, 1) - turned(u, 0, -1), turned(u, 1, 0) * turned(u, 0, 1));
@@ -371,7 +371,7 @@ TEST_CASE("bytes and bools are computed two in a word, as they are alone") {
                                   astype<std::uint8_t>(turned(b, 1, 0).eval())));
         agree(where(astype<bool>(turned(u, 0, 1)), turned(b, 1, 0), b),
               array<bool>(where(astype<bool>(turned(u, 0, 1).eval()), turned(b, 1, 0).eval(), b)));
-        // At the places of a slice in place.
+        // The result is written into a slice, in place.
         array<std::uint8_t> v = asarray(u.to_host(), u.shape());
         v(part(1, 5), part(1, columns - 2)) = u(part(0, 5), part(0, columns - 2)) + u(part(2, 5), part(2, columns - 2));
         const array<std::uint8_t> one = asarray(array<std::uint8_t>(u(part(0, 5), part(0, columns - 2))).to_host(),
@@ -400,7 +400,7 @@ TEST_CASE("what goes round is read before it is written") {
 }
 
 TEST_CASE("the same expression with other shifts, extents and borders has its own values") {
-    // One slot for all of them: what is cached of a call must not serve another.
+    // One slot serves all: a cached call must not serve another.
     const auto step = [](const array<float>& x, index_t i, index_t j) {
         return array<float>(roll(x, i, 0) - roll(x, j, 1) * x);
     };

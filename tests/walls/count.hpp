@@ -1,4 +1,4 @@
-// How these tests count kernels: by the keys that the table did not have, and by the launches.
+// Counts the kernels of these tests: by keys that are new to the table, and by launches.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -59,7 +59,7 @@ private:
     }
 };
 
-/// How many kernels `f` makes that were not there before.
+/// The number of new kernels that `f` makes.
 template <class F>
 std::size_t new_kernels(F&& f) {
     const new_key_watch watch;
@@ -67,7 +67,7 @@ std::size_t new_kernels(F&& f) {
     return watch.count();
 }
 
-/// How many kernels `f` runs.
+/// The number of kernels that `f` runs.
 template <class F>
 std::uint64_t launches(F&& f) {
     const std::uint64_t before = ingot::counters().kernel_launches;

@@ -20,7 +20,7 @@ struct said {
     std::string out, warnings;
 };
 
-/// What the program `evaluate` prints with this environment.
+/// The output of the program `evaluate` with this environment.
 said evaluate(const std::string& environment) {
     const scratch_directory scratch;
     const std::string errors = scratch.path() / "errors";

@@ -17,7 +17,7 @@ struct cost {
 
 cost total(const explanation& e) { return {e.kernels.size(), e.bytes_read(), e.bytes_written(), e.flops()}; }
 
-/// The explanation, once it agrees with what running does: as many kernels, and no other memory than the result's.
+/// The explanation, after a check against a run: the same number of kernels, and no memory besides the result's.
 template <class E>
 cost cost_of(const E& e) {
     const cost c = total(explain(e));
@@ -27,7 +27,7 @@ cost cost_of(const E& e) {
 
 constexpr index_t n = 1000;
 
-/// A tree that grows by two nodes with each step, beyond what one kernel takes.
+/// A tree that grows by two nodes with each step, larger than one kernel can be.
 lazy<float> chain(const lazy<float>& x, int steps) {
     lazy<float> t = x;
     for (int i = 0; i < steps; ++i) t = t * 0.5f + x;
@@ -109,7 +109,7 @@ TEST_CASE("what is evaluated in several pieces is explained as all of them") {
     const array<float> m = ones<float>({40, 50});
     const lazy<float> centred = chain(m, 100) - mean(chain(m, 100), 1, keepdims);
     CHECK(cost_of(sum(centred * centred, 0)).kernels == 3);
-    CHECK(cost_of(sum(reshape(m.T() + 1, {20, 100}), 1)).kernels == 2);  // what it is read from lies elsewhere
+    CHECK(cost_of(sum(reshape(m.T() + 1, {20, 100}), 1)).kernels == 2);  // its operand has another layout
 }
 
 TEST_CASE("equal pieces have one plan, which source and key show once") {

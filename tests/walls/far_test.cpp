@@ -13,7 +13,7 @@ using namespace ingot;
 
 namespace {
 
-/// 24 GiB of zeros, of which only the pages that are touched exist.
+/// 24 GiB of zeros; only touched pages take memory.
 class far_memory {
 public:
     far_memory() {
@@ -38,8 +38,8 @@ private:
     void* data_;
 };
 
-/// Reads and writes through views of `T` whose outer strides are `pitch` elements, odd or not; how many statements were
-/// wrong.
+/// Reads and writes through views of `T` with outer strides of `pitch` elements, odd or not; returns the number of
+/// wrong statements.
 template <class T>
 int wrong_statements(index_t pitch, index_t first) {
     const with_device g(device::host());

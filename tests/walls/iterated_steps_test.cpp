@@ -1,4 +1,5 @@
-// Several steps of a stencil in one kernel: the bits of as many statements, and what keeps steps apart.
+// Several steps of a stencil in one kernel: the bits equal those of as many statements; and the reasons for separate
+// steps.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -17,7 +18,7 @@ namespace {
 
 const slice low(0, -2), middle(1, -1), high(2, none);
 
-/// Numbers of which no two neighbours are alike.
+/// Numbers such that no two neighbours are equal.
 template <class T>
 array<T> noise(const shape_like& shape) {
     index_t n = 1;
@@ -27,7 +28,7 @@ array<T> noise(const shape_like& shape) {
     return asarray(values, shape);
 }
 
-/// What as many statements give, which write `inside` of an array.
+/// The result of n separate statements that write `inside` of an array.
 template <class T, class F, class... Inside>
 array<T> by_statements(int n, const array<T>& x, F step, Inside... inside) {
     array<T> u = x;
@@ -217,10 +218,10 @@ TEST_CASE("eight steps of a stencil are two kernels on a GPU") {
     CHECK(of(8, x, heat) == (steps_are_joined() ? 2 : 8));
     CHECK(of(9, x, heat) == (steps_are_joined() ? 3 : 9));
     CHECK(of(1, x, heat) == 1);
-    // Of five rows three steps have room.
+    // With five rows, three steps fit.
     const auto far = [](const auto& u) { return u(slice(0, -4), slice(2, -2)) - u(slice(4, none), slice(2, -2)); };
     CHECK(of(6, x, far) == (steps_are_joined() ? 2 : 6));
-    // Of three dimensions, of costly bodies, and of what is no stencil each is a kernel.
+    // Three dimensions, costly bodies, and statements other than stencils take a kernel for each step.
     const array<float> solid = noise<float>({8, 20, 40});
     CHECK(of(4, solid, [](const auto& u) { return u(low, low, middle) + u(high, middle, high); }) == 4);
     CHECK(of(4, x, [](const auto& u) { return tgamma(exp(u(low, middle))) + pow(u(high, middle), u(middle, low)); }) ==
@@ -235,7 +236,7 @@ TEST_CASE("eight steps of a stencil are two kernels on a GPU") {
 
 namespace {
 
-/// That of u(low, middle) - u(middle, high), stepped so often.
+/// The key of u(low, middle) - u(middle, high), repeated `steps` times.
 codegen::key key_of_difference(std::uint32_t steps) {
     using namespace detail;
     codegen::key k;
@@ -281,7 +282,7 @@ TEST_CASE("a step is called once for each step, and may change from one to the n
         int calls = 0;
         (void)iterate(n, x, [&](const auto& u) { return ++calls, heat(u); });
         CHECK(calls == n);
-        // At every step, and at every third.
+        // At every step, and at every third one.
         for (const int every : {1, 3}) {
             const auto check = [&](auto make) {
                 auto step = make(), again = make();

@@ -1,4 +1,4 @@
-// What makes a kernel, and what does not: counts of compiles over sizes, scalars and ways to write the same thing.
+// Which differences make a kernel: counts of compiles over sizes, scalars and several spellings of the same statement.
 #include <random>
 #include <set>
 
@@ -19,7 +19,7 @@ array<T> small_values(const shape_like& shape) {
     return asarray(values, shape);
 }
 
-/// What small_values sums to over elements [begin, end).
+/// The sum of small_values over elements [begin, end).
 double small_sum(index_t begin, index_t end) {
     const auto up_to = [](index_t n) { return static_cast<double>(n / 23 * 253 + n % 23 * (n % 23 - 1) / 2); };
     return up_to(end) - up_to(begin);
@@ -39,7 +39,7 @@ TEST_CASE("over 1000 random sizes of one class a map compiles once") {
             REQUIRE(r(i).item() == (v - 2 > 3 ? v * 3 : v + 3));
         }
     });
-    // The fill and the copy of one element beside it.
+    // The fill, and the copy of one element.
     CHECK(kernels <= 3);
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("a view that is written twice is read once; other views of its buffer 
     const auto bytes = [](const auto& e) { return explain(e).bytes_read(); };
     CHECK(bytes(x * x + copy) == 4 * 160);
     CHECK(bytes(x(slice(1)) * x(slice(1))) == 4 * 120);
-    CHECK(bytes(x(slice(1)) * x(slice(0, -1))) == 4 * 160);  // what both see is moved once
+    CHECK(bytes(x(slice(1)) * x(slice(0, -1))) == 4 * 160);  // bytes that both views see move once
     CHECK(bytes(x * x(all, slice(none, none, -1))) == 4 * 160);
     CHECK(explain(x(slice(1)) * x(slice(1))).key != explain(x(slice(1)) * x(slice(0, -1))).key);
     x += 0;  // splits: a buffer of its own now

@@ -1,5 +1,5 @@
-// Functions for the table's two rows that belong to no library (libraries.def): slow, of what they are given nothing
-// but copied through the device's own queue, so that they run on every device.
+// Functions for the table's two rows that belong to no library (libraries.def). They are slow: they only copy their
+// operands through the device's own queue, so that they run on every device.
 #pragma once
 
 #include <cstring>
@@ -45,7 +45,7 @@ inline void run_reverse_rows(const library_arguments& given) {
     });
 }
 
-/// All that an array reaches over, on the host.
+/// All elements within an array's reach, on the host.
 inline std::vector<float> on_host(const library_array& a, ingot::runtime::stream_state& stream) {
     index_t last = 0;
     for (const index_t n : a.extents)
@@ -58,7 +58,7 @@ inline std::vector<float> on_host(const library_array& a, ingot::runtime::stream
     return values;
 }
 
-/// Of float32.
+/// For float32.
 inline void run_matrix_product(const library_arguments& given) {
     const std::vector<float> a = on_host(given.operands[0], given.stream), b = on_host(given.operands[1], given.stream);
     const library_array &x = given.operands[0], &y = given.operands[1], &to = given.results[0];

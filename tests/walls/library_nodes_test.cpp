@@ -1,5 +1,5 @@
-// Library functions as nodes of trees: which steps they take, what they read as it lies, and that views, reductions,
-// lazies and other library functions above and beneath them mean what they mean elsewhere.
+// Library functions as nodes of trees: their steps, the operands that they read in place, and that views, reductions,
+// lazies and other library functions above and beneath them mean the same as elsewhere.
 #include "library_functions.hpp"
 
 #include <sstream>
@@ -16,7 +16,7 @@ namespace {
 using library_functions::matrix_product;
 using library_functions::reverse_rows;
 
-/// Each step's kind: k(ernel), l(ibrary call), f(ill).
+/// The kind of each step: k(ernel), l(ibrary call), f(ill).
 template <class E>
 std::string steps(const E& e) {
     std::string kinds;
@@ -29,7 +29,7 @@ std::string reason_of_call(const E& e) {
         if (k.kind == step_kind::library_call) return k.reason;
     return "no call";
 }
-/// The same rows by slices.
+/// The reversed rows, by slices.
 template <class E>
 auto backwards(const E& e) {
     return e(ellipsis, slice(none, none, -1), all);
@@ -92,7 +92,7 @@ TEST_CASE("a library writes what is its whole result where it is wanted") {
     const array<float> x = counted<float>({2, 4, 6});
     CHECK(steps(reverse_rows(x)) == "l");
     CHECK(steps(reverse_rows(x + 1)) == "kl");
-    CHECK(steps(reverse_rows(x)(1)) == "l");  // of that matrix alone
+    CHECK(steps(reverse_rows(x)(1)) == "l");  // of that matrix only
     CHECK(steps(transpose(reverse_rows(x))) == "lk");
     CHECK(steps(reverse_rows(x)(all, slice(0, 2))) == "lk");
     CHECK(steps(matrix_product(x(0), transpose(x(1)))) == "l");

@@ -1,5 +1,5 @@
-// Views of one buffer that lie a few elements apart. On a GPU one kernel reads each row of the buffer once; the values
-// are those of the same expression over copies of the views.
+// Views of one buffer a few elements apart. On a GPU one kernel reads each row of the buffer once; the values are those
+// of the same expression over copies of the views.
 #include <array>
 #include <complex>
 #include <memory>
@@ -24,7 +24,7 @@ array<T> steps(const shape_like& shape) {
     return asarray(values, shape);
 }
 
-/// How a GPU's threads are laid out over the elements of e; "stencil" on a host, which has no such kernels.
+/// The layout of a GPU's threads over the elements of e; "stencil" on a host, which has no such kernels.
 template <class E>
 std::string layout_of(const E& e) {
     if (current_device().is_host()) return "stencil";
@@ -38,8 +38,7 @@ array<T> copy(const array<T>& view) {
     return asarray(view.to_host(), view.shape());
 }
 
-/// The same elements where nothing lies before the first or behind the last: a GPU that watches its memory refuses what
-/// is read there.
+/// A copy with no memory before the first or behind the last element: a GPU that checks its memory refuses reads there.
 array<float> alone(const array<float>& x) {
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (current_device().is_cuda()) {
@@ -70,7 +69,7 @@ const auto five = [](const auto& up, const auto& left, const auto& at, const aut
     return (up + down) + (left + right) - at;
 };
 
-/// A slice of so many elements from there on.
+/// A slice of n elements from `from` on.
 slice part(index_t from, index_t n) { return slice(from, from + n); }
 
 }  // namespace
@@ -234,7 +233,7 @@ TEST_CASE("several buffers, dtypes, results and other operands are in it") {
     random::seed(5);
     const auto noise = random::uniform<float>({n, m});
     agree([&](const auto& a, const auto&, const auto&) { return a(0, 1) - a(-1, 0) + noise; });
-    // Not along the rows: backwards, and every other element.
+    // Views that do not follow the rows: backwards, and every other element.
     const array<float> doubled = steps<float>({n, 2 * m});
     agree([&](const auto& a, const auto&, const auto&) {
         return a(0, 0) + a(1, 1) * doubled(all, slice(0, none, 2)) - doubled(all, slice(m - 1, none, -1));
@@ -262,7 +261,7 @@ TEST_CASE("what is written lies in the buffer that is read, elsewhere or at the 
                              copy(array<float>(wanted(part(2, 30), part(0, 60))));
     wanted(part(1, 30), part(1, 60)) = sum;
     CHECK(same(u, wanted));
-    // What other threads write lies right beside what one reads.
+    // The elements that other threads write are adjacent to those that a thread reads.
     array<float> wide = steps<float>({300, 128});
     const auto copied = [&, whole = copy(wide)](index_t from) {
         return copy(array<float>(whole(all, part(from, 45))));

@@ -23,7 +23,7 @@ using codegen::argument_kind;
 
 std::size_t workspace_given = 0;
 
-/// The first operand into the first result, both without gaps, by way of the workspace where there is one.
+/// Copies the first operand to the first result, both contiguous, through the workspace where there is one.
 void copy(const runtime::library_arguments& given) {
     const runtime::library_array &from = given.operands[0], &to = given.results[0];
     std::size_t bytes = detail::size_of(from.type);
@@ -45,7 +45,7 @@ codegen::library_array vector(argument_kind memory) {
     return a;
 }
 
-/// What a plan of these steps over n elements writes into its output.
+/// The output of a plan of these steps over n elements.
 array<int> run(codegen::plan plan, index_t n) {
     static auto& all = *new std::vector<std::unique_ptr<runtime::executable>>;  // never freed, as reports name them
     runtime::executable& e = *all.emplace_back(std::make_unique<runtime::executable>());

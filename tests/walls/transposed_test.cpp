@@ -1,5 +1,5 @@
-// Operands that lie in memory along different axes. On a GPU they meet in tiles of shared memory; the values are those
-// of operands that were copied before.
+// Operands that lie in memory along different axes. On a GPU they are exchanged through tiles of shared memory; the
+// values are those of copied operands.
 #include <algorithm>
 #include <array>
 #include <complex>
@@ -22,7 +22,7 @@ array<T> steps(const shape_like& shape) {
     return asarray(values, shape);
 }
 
-/// How a GPU's threads are laid out over the elements of e; "tiled" on a host, which has no such kernels.
+/// The layout of a GPU's threads over the elements of e; "tiled" on a host, which has no such kernels.
 template <class E>
 std::string layout_of(const E& e) {
     if (current_device().is_host()) return "tiled";
@@ -31,7 +31,7 @@ std::string layout_of(const E& e) {
     return text.str().find("tiled: ") != std::string::npos ? "tiled" : text.str();
 }
 
-/// Both extents are no multiples of a tile's, and span several.
+/// Neither extent is a multiple of a tile's, and both span several tiles.
 template <class T>
 void check_sums() {
     constexpr index_t rows = 70, columns = 131;
@@ -89,17 +89,18 @@ TEST_CASE("rows, columns, numbers and functions beside a transposed operand") {
     const auto value = [&](const auto& t) { return exp(t * 0.25f) * row - column / (t + 1) + sqrt(row) * 3; };
     CHECK(layout_of(value(transpose(x))) == "tiled");
     {
-        // What is contracted is the compiler's choice, which a hoisted product changes.
+        // The compiler chooses which operations to contract, and a hoisted product changes that, so the comparison is
+        // strict.
         const with_math exact(strict);
         CHECK(eval(value(transpose(x))).to_host() == eval(value(copied)).to_host());
     }
-    // The thread's elements of what is drawn are numbered as others' are.
+    // Random elements of a thread are numbered like others.
     random::generator g(7);
     const array<float> u = g.uniform<float>({70, 90});
     g.seed(7);
     const array<float> drawn = g.uniform<float>({70, 90}) + transpose(x);
     CHECK(drawn.to_host() == eval(u + copied).to_host());
-    // What does not move along the tiles' rows is drawn once.
+    // Random numbers that do not move along the tiles' rows are drawn once.
     for (const shape_like& shape : {shape_like{90}, shape_like{70, 1}, shape_like{}}) {
         g.seed(7);
         const array<float> few = sqrt(g.uniform<float>(shape));
