@@ -4,7 +4,7 @@
 //                               device's context; leaves both sources in FOLDER
 //   first_result bundled FILE   like result, with a bundle of kernels and without a compiler: the exit status is 3 if
 //                               NVRTC is opened all the same. `bundle` makes the file
-//   first_result prefetch       the milliseconds in which 30 different statements are compiled, by prefetch
+//   first_result precompile       the milliseconds in which 30 different statements are compiled, by precompile
 //   first_result in_turn        the same statements, one after another
 //   first_result nvrtc FOLDER   the milliseconds of bare NVRTC, load and first launch on these sources
 #include <chrono>
@@ -93,10 +93,10 @@ int time_thirty(bool together) {
     const double taken = milliseconds([&] {
         if (together)
             [&]<std::size_t... I>(std::index_sequence<I...>) {
-                prefetch(all[I]...).wait();
+                precompile(all[I]...).wait();
             }(std::make_index_sequence<30>{});
         else
-            for (const lazy<float>& e : all) prefetch(e).wait();
+            for (const lazy<float>& e : all) precompile(e).wait();
     });
     if (counters().compiles - before.compiles != all.size())
         return std::fprintf(stderr, "%llu kernels were compiled\n",
@@ -163,13 +163,13 @@ int main(int argc, char** argv) try {
     const std::string mode = argc > 1 ? argv[1] : "";
     if (argc == 2 && mode == "result") return print_result();
     if (argc == 3 && (mode == "bundle" || mode == "bundled")) return print_bundled_result(argv[2], mode == "bundle");
-    if (argc == 2 && (mode == "prefetch" || mode == "in_turn")) return time_thirty(mode == "prefetch");
+    if (argc == 2 && (mode == "precompile" || mode == "in_turn")) return time_thirty(mode == "precompile");
     if (argc == 3 && mode == "compile") return time_kernels(argv[2]);
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (argc == 3 && mode == "nvrtc") return time_nvrtc(argv[2]);
 #endif
     return std::fprintf(stderr,
-                        "usage: first_result result | bundle FILE | bundled FILE | prefetch | in_turn | "
+                        "usage: first_result result | bundle FILE | bundled FILE | precompile | in_turn | "
                         "compile FOLDER | nvrtc FOLDER\n"),
            2;
 } catch (const std::exception& reason) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times whole processes: the first kernel with an empty cache, the start until the first result is printed, with a
-bundle of kernels too, and 30 statements that are compiled by prefetch and one after another.
+bundle of kernels too, and 30 statements that are compiled by precompile and one after another.
 
     processes.py BUILD_FOLDER RESULTS.jsonl [ROUNDS]
 
@@ -130,10 +130,10 @@ def starts():
             report(f"start to first result, {name}{where}", "s", times)
 
 
-def prefetching():
+def precompiling():
     together, in_turn = [], []
     for _ in range(min(rounds, 3)):
-        for mode, times in (("prefetch", together), ("in_turn", in_turn)):
+        for mode, times in (("precompile", together), ("in_turn", in_turn)):
             with fresh_folder() as folder:
                 out = subprocess.run([program, mode], env=environment(folder), check=True, stdout=subprocess.PIPE,
                                      text=True).stdout
@@ -142,7 +142,7 @@ def prefetching():
     cores = len(os.sched_getaffinity(0))
     share = [b / a for a, b in zip(together, in_turn)]
     row_goal = min(4, max(1, cores / 4))
-    report_share(f"30 statements prefetched, {cores} cores{where}", "ms", together, "one after another", in_turn, share,
+    report_share(f"30 statements precompiled, {cores} cores{where}", "ms", together, "one after another", in_turn, share,
                  row_goal)
 
 
@@ -151,4 +151,4 @@ if on_gpu:
 else:
     first_kernels_on_host()
 starts()
-prefetching()
+precompiling()

@@ -37,8 +37,8 @@ enum class node_kind : std::uint8_t {
     view,     // the result of the library `arguments[0]` at the place of pick operand `pick`
     scatter,  // at a root only: `arguments[0]` written `arguments[1]` elements behind the output's first, nowhere if
               // that is negative; joined by scatter_rule `code`
-    store,  // `arguments[0]` in memory, along the axes of binder `index` that bits of `code` name, and the others
-            // along which it moves; in shared loops only
+    store,    // `arguments[0]` in memory, along the axes of binder `index` that bits of `code` name, and the others
+              // along which it moves; in shared loops only
 };
 
 struct node {

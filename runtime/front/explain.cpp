@@ -18,7 +18,7 @@
 #include "runtime/front/launch.hpp"
 #include "runtime/front/plan_steps.hpp"
 #include "runtime/kernels/executable.hpp"
-#include "runtime/kernels/prefetch.hpp"
+#include "runtime/kernels/precompile.hpp"
 #include "runtime/system/per_thread.hpp"
 #include "runtime/trees/turned_scans.hpp"
 
@@ -287,7 +287,7 @@ explanation explain_statement(const joint_outputs& trees) {
     return all;
 }
 
-void prefetch_statement(runtime::prefetch_state& s, const joint_outputs& trees) {
+void precompile_statement(runtime::precompile_state& s, const joint_outputs& trees) {
     using namespace runtime;
     looker([&](const part& now) {
         if (!now.empty() && !now.again) s.keys.emplace_back(now.words.begin(), now.words.end());

@@ -34,13 +34,13 @@ std::string output_of(const std::string& command) {
 
 }  // namespace
 
-TEST_CASE("what was prefetched is compiled once, and not again when it is evaluated") {
+TEST_CASE("what was precompiled is compiled once, and not again when it is evaluated") {
     const array<float> x = arange<float>(100), y = x + 3;
     const auto first = sin(x) * 3 - cos(y);
     const auto second = x * y - 17;
     const auto third = sum(x * x * 5 + y);
     const auto before = counters();
-    const prefetched kernels = prefetch(first, second, third, second);
+    const precompiled kernels = precompile(first, second, third, second);
     kernels.wait();
     CHECK(kernels.done());
     const auto compiled = counters();
@@ -51,20 +51,20 @@ TEST_CASE("what was prefetched is compiled once, and not again when it is evalua
     CHECK(b(2).item() == 2 * 5 - 17);
     CHECK(a.size() == 100);
     CHECK(counters().compiles == compiled.compiles);
-    CHECK(prefetch(first).done());  // there is nothing to do
+    CHECK(precompile(first).done());  // there is nothing to do
 }
 
-TEST_CASE("an evaluation waits for its kernel, and threads prefetch side by side") {
+TEST_CASE("an evaluation waits for its kernel, and threads precompile side by side") {
     const array<double> x = arange<double>(50);
     const auto before = counters();
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i)
         threads.emplace_back([&] {
-            prefetch(sqrt(x) / 7 + x * x, exp(x * 0.0) - 0.25);
+            precompile(sqrt(x) / 7 + x * x, exp(x * 0.0) - 0.25);
             CHECK(eval(exp(x * 0.0) - 0.25)(7).item() == 0.75);
         });
     for (std::thread& t : threads) t.join();
-    prefetch(sqrt(x) / 7 + x * x).wait();
+    precompile(sqrt(x) / 7 + x * x).wait();
     const auto after = counters();
     CHECK(after.compiles + after.disk_cache_hits - before.compiles - before.disk_cache_hits <= 3);  // an index too
 }
@@ -72,7 +72,7 @@ TEST_CASE("an evaluation waits for its kernel, and threads prefetch side by side
 TEST_CASE("a text that does not compile is told by who waits, and by the evaluation") {
     const elementwise_kernel<"T x", "T y"> bad("y = not_there;", "bad");
     const array<float> x{1};
-    const prefetched kernels = prefetch(bad(x));
+    const precompiled kernels = precompile(bad(x));
     CHECK_THROWS_AS(kernels.wait(), compile_error);
     CHECK_THROWS_AS((void)eval(bad(x)), compile_error);
 }

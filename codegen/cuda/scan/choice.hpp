@@ -34,9 +34,9 @@ struct scan_choice {
     };
 
     layout how = layout::rows;
-    std::uint32_t threads = 256;        // of a block
-    std::uint32_t resident_blocks = 0;  // of a multiprocessor; limits the registers; 0: no limit
-    std::uint32_t each = 1;             // elements of a chunk
+    std::uint32_t threads = 256;                           // of a block
+    std::uint32_t resident_blocks = 0;                     // of a multiprocessor; limits the registers; 0: no limit
+    std::uint32_t each = 1;                                // elements of a chunk
     std::uint32_t register_chunks = 0, shared_chunks = 0;  // of a thread
     std::uint32_t shared_bytes = 0;                        // dynamic shared memory of the launch
 

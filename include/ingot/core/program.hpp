@@ -39,8 +39,8 @@ enum class word_kind : std::uint8_t {
     text,       // a kernel that a user wrote [text], with the dtypes of its placeholders
     user,       // a function of such a kernel, elementwise; takes values, then the text; code: arity | function << 8
     library,    // op is a library_function [pick]; takes its operands; one attribute word: the number of bound axes
-    scatter,  // outputs only; takes two values: the value to write, and its distance in elements from the output's
-              // first (negative: nothing is written); op is a scatter_rule
+    scatter,    // outputs only; takes two values: the value to write, and its distance in elements from the output's
+                // first (negative: nothing is written); op is a scatter_rule
 };
 
 /// Folds of reductions and scans. `user` is a fold from a user's text. The last two are in no program: the planner

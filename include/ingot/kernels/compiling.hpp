@@ -11,42 +11,42 @@
 namespace ingot {
 
 namespace runtime {
-struct prefetch_state;
+struct precompile_state;
 struct bundle_state;
 }  // namespace runtime
 
 inline namespace v1 {
 
 /// Adds the kernels that a statement needs.
-INGOT_API void prefetch_statement(runtime::prefetch_state&, const joint_outputs&);
+INGOT_API void precompile_statement(runtime::precompile_state&, const joint_outputs&);
 
 }  // namespace v1
 
 namespace detail {
 
-INGOT_API runtime::prefetch_state* begin_prefetch();
-INGOT_API void start_prefetch(runtime::prefetch_state&);
-INGOT_API void keep_prefetch(runtime::prefetch_state&) noexcept;
-INGOT_API void drop_prefetch(runtime::prefetch_state&) noexcept;
+INGOT_API runtime::precompile_state* begin_precompile();
+INGOT_API void start_precompile(runtime::precompile_state&);
+INGOT_API void keep_precompile(runtime::precompile_state&) noexcept;
+INGOT_API void drop_precompile(runtime::precompile_state&) noexcept;
 
 }  // namespace detail
 
 /// Kernels that are being compiled. Dropping the handle does not stop the compilation.
-class prefetched {
+class precompiled {
 public:
     // Inner
-    explicit prefetched(runtime::prefetch_state* state) noexcept : state_(state) {}
-    prefetched(const prefetched& other) noexcept : state_(other.state_) { detail::keep_prefetch(*state_); }
-    prefetched& operator=(prefetched other) noexcept {
+    explicit precompiled(runtime::precompile_state* state) noexcept : state_(state) {}
+    precompiled(const precompiled& other) noexcept : state_(other.state_) { detail::keep_precompile(*state_); }
+    precompiled& operator=(precompiled other) noexcept {
         std::swap(state_, other.state_);
         return *this;
     }
-    ~prefetched() { detail::drop_prefetch(*state_); }
+    ~precompiled() { detail::drop_precompile(*state_); }
 
     /// Waits until all are compiled and loaded; throws the first compile error.
     ///
     ///     array<float> x{1, 2, 3};
-    ///     const prefetched kernels = prefetch(x * 3 + 1, sum(x));
+    ///     const precompiled kernels = precompile(x * 3 + 1, sum(x));
     ///     kernels.wait();
     ///     std::cout << kernels.done();
     ///     // prints: 1
@@ -55,7 +55,7 @@ public:
     INGOT_API bool done() const;
 
 private:
-    runtime::prefetch_state* state_;
+    runtime::precompile_state* state_;
 };
 
 /// Compiles in the background, on all cores, the kernels of these expressions, each as evaluated into a new array. An
@@ -64,18 +64,18 @@ private:
 /// errors come from the evaluation, or from wait().
 ///
 ///     array<double> x = arange<double>(1000);
-///     prefetch(sin(x) * exp(-x), mean(x * x));
+///     precompile(sin(x) * exp(-x), mean(x * x));
 ///     std::cout << mean(x * x);
 ///     // prints: 332833.5
 template <array_expression... E>
     requires(sizeof...(E) > 0)
-prefetched prefetch(const E&... e) {
-    runtime::prefetch_state* const all_of_them = detail::begin_prefetch();
-    const prefetched kernels(all_of_them);
-    (detail::with_statement([&](const joint_outputs& trees) { v1::prefetch_statement(*all_of_them, trees); },
+precompiled precompile(const E&... e) {
+    runtime::precompile_state* const all_of_them = detail::begin_precompile();
+    const precompiled kernels(all_of_them);
+    (detail::with_statement([&](const joint_outputs& trees) { v1::precompile_statement(*all_of_them, trees); },
                             detail::as_node(e)),
      ...);
-    detail::start_prefetch(*all_of_them);
+    detail::start_precompile(*all_of_them);
     return kernels;
 }
 

@@ -1,6 +1,6 @@
 // Compiles in the background, with as many threads as there are kernels, up to the machine's cores. The end of the
 // process waits for compiles that run, because a compiler must not be unloaded under them, and starts no others.
-#include "runtime/kernels/prefetch.hpp"
+#include "runtime/kernels/precompile.hpp"
 
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ bool process_ends() {
     return running().process_ends;
 }
 
-void compile_keys(prefetch_state& s) noexcept {
+void compile_keys(precompile_state& s) noexcept {
     for (;;) {
         std::size_t mine = 0;
         {
@@ -63,9 +63,9 @@ void compile_keys(prefetch_state& s) noexcept {
     }
 }
 
-void run_thread(prefetch_state& s) {
+void run_thread(precompile_state& s) {
     compile_keys(s);
-    detail::drop_prefetch(s);
+    detail::drop_precompile(s);
     running_threads& r = running();
     const std::lock_guard lock(r.mutex);
     --r.count;
@@ -77,9 +77,9 @@ void run_thread(prefetch_state& s) {
 
 namespace detail {
 
-runtime::prefetch_state* begin_prefetch() { return new runtime::prefetch_state; }
+runtime::precompile_state* begin_precompile() { return new runtime::precompile_state; }
 
-void start_prefetch(runtime::prefetch_state& s) {
+void start_precompile(runtime::precompile_state& s) {
     using namespace runtime;
     // Longest first, because the last compile runs alone. A key's length grows with the number of its tree's nodes.
     std::ranges::sort(s.keys,
@@ -89,7 +89,7 @@ void start_prefetch(runtime::prefetch_state& s) {
     [[maybe_unused]] static const int at_exit = std::atexit(end_with_process);
     const std::size_t most = std::max(1u, std::thread::hardware_concurrency());
     for (std::size_t i = 0; i < std::min(most, s.keys.size()); ++i) {
-        keep_prefetch(s);
+        keep_precompile(s);
         {
             const std::lock_guard lock(running().mutex);
             ++running().count;
@@ -101,7 +101,7 @@ void start_prefetch(runtime::prefetch_state& s) {
                 const std::lock_guard lock(s.mutex);
                 s.keys.clear();
             }
-            drop_prefetch(s);
+            drop_precompile(s);
             const std::lock_guard lock(running().mutex);
             --running().count;
             return;
@@ -109,20 +109,20 @@ void start_prefetch(runtime::prefetch_state& s) {
     }
 }
 
-void keep_prefetch(runtime::prefetch_state& s) noexcept { s.references.fetch_add(1, std::memory_order_relaxed); }
-void drop_prefetch(runtime::prefetch_state& s) noexcept {
+void keep_precompile(runtime::precompile_state& s) noexcept { s.references.fetch_add(1, std::memory_order_relaxed); }
+void drop_precompile(runtime::precompile_state& s) noexcept {
     if (s.references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &s;
 }
 
 }  // namespace detail
 
-void prefetched::wait() const {
+void precompiled::wait() const {
     std::unique_lock lock(state_->mutex);
     state_->all_done.wait(lock, [&] { return state_->finished == state_->keys.size(); });
     if (state_->error) std::rethrow_exception(state_->error);
 }
 
-bool prefetched::done() const {
+bool precompiled::done() const {
     const std::lock_guard lock(state_->mutex);
     return state_->finished == state_->keys.size();
 }

@@ -10,9 +10,9 @@
 
 namespace ingot::runtime {
 
-struct prefetch_state {
+struct precompile_state {
     std::atomic<std::uint32_t> references{1};
-    std::vector<std::vector<std::uint32_t>> keys;  // fixed once the prefetch has started
+    std::vector<std::vector<std::uint32_t>> keys;  // fixed once the precompile has started
     std::mutex mutex;
     std::condition_variable all_done;
     std::size_t next = 0, finished = 0;  // under the mutex, like the error
