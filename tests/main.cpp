@@ -22,10 +22,10 @@
 
 #include "codegen/graph/key.hpp"
 #include "codegen/plan/schedule.hpp"
-#include "runtime/front/counters.hpp"
 #include "runtime/kernels/compile_cuda.hpp"
 #include "runtime/kernels/executable.hpp"
 #include "runtime/kernels/nvrtc.hpp"
+#include "runtime/system/counters.hpp"
 #include "runtime/system/per_thread.hpp"
 #include "tests/drawn.hpp"
 #include "tests/untested.hpp"

@@ -1,7 +1,8 @@
 // Finds such exponentials by the shape of the graph.
 #include "codegen/graph/flush_shifted_exponentials.hpp"
 
-#include "codegen/text/kernel.hpp"
+#include "codegen/graph/axes.hpp"
+#include "codegen/graph/graph.hpp"
 
 namespace ingot::codegen {
 

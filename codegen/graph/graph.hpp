@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/graph/key.hpp"
-#include "codegen/text/user_text.hpp"
+#include "codegen/graph/user_text.hpp"
 
 namespace ingot::codegen {
 
@@ -81,5 +81,9 @@ graph lower(const key& k, loops l = loops::own);
 void drop_unused(graph& g);
 /// The expression as a reader would write it, with operands named x0, x1, ... and scalars s0, s1, ...
 std::string text(const graph& g, node_id root, const key& k);
+
+/// The name of each operand of the key in source and text: x0, x1 for arrays, s0 for scalars, g0 for random leaves, p0
+/// for places; empty where the graph does not read it.
+std::vector<std::string> operand_names(const graph& g, const key& k);
 
 }  // namespace ingot::codegen

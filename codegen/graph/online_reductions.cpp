@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "codegen/text/kernel.hpp"
+#include "codegen/graph/axes.hpp"
+#include "codegen/graph/graph.hpp"
 
 namespace ingot::codegen {
 

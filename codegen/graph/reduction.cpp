@@ -64,16 +64,6 @@ folding find_folding(const key& k, const graph& g) {
     return f;
 }
 
-std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g, prelude& needs) {
-    std::vector<std::vector<fold_writer>> folds;
-    std::size_t number = 0;
-    for (const folded_space& s : f.spaces) {
-        std::vector<fold_writer>& own = folds.emplace_back();
-        for (const node_id r : s.reductions) own.emplace_back(g, r, number++, needs);
-    }
-    return folds;
-}
-
 bool has_exponentials(const graph& g) {
     return std::ranges::any_of(g.nodes, [](const node& n) {
         return n.kind == node_kind::reduce && static_cast<fold>(n.code) == fold::exponentials;

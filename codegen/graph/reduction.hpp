@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "codegen/graph/axes.hpp"
+#include "codegen/graph/fold_traits.hpp"
 #include "codegen/graph/row_length.hpp"
-#include "codegen/text/fold.hpp"
-#include "codegen/text/kernel.hpp"
 
 namespace ingot::codegen {
 
@@ -48,16 +48,10 @@ folding find_folding(const key& k, const graph& g);
 /// Whether the graph has a sum of exponentials.
 bool has_exponentials(const graph& g);
 
-/// The writers of the folds of each space, numbered through.
-std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g, prelude& needs);
-
 /// Rows longer than 2^(long_row_class + 4) elements are shared by several blocks where there are few.
 inline constexpr std::uint8_t long_row_class = 9;
 
 /// Whether there are so few results that rows alone do not fill the device.
 bool few_results(const key& k, int rank);
-
-void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
-void emit_fold_host(const key& k, const graph& g, const folding& f, plan& p);
 
 }  // namespace ingot::codegen

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include <ingot/core/key.hpp>
+#include "codegen/graph/axes.hpp"
 #include "codegen/graph/graph.hpp"
 #include "codegen/graph/row_length.hpp"
-#include "codegen/text/kernel.hpp"
 
 namespace ingot::codegen {
 

@@ -24,12 +24,6 @@ scanning find_scanning(const key& k, const graph& g) {
     return s;
 }
 
-std::vector<fold_writer> folds_of(const scanning& s, const graph& g, prelude& needs) {
-    std::vector<fold_writer> folds;
-    for (const node_id scan : s.scans) folds.emplace_back(g, scan, folds.size(), needs);
-    return folds;
-}
-
 std::vector<int> axes_without(int rank, int axis) {
     std::vector<int> axes;
     for (int a = 0; a < rank; ++a)

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "codegen/graph/axes.hpp"
+#include "codegen/graph/fold_traits.hpp"
 #include "codegen/graph/row_length.hpp"
-#include "codegen/text/fold.hpp"
-#include "codegen/text/kernel.hpp"
 
 namespace ingot::codegen {
 
@@ -24,13 +24,7 @@ struct scanning {
 };
 scanning find_scanning(const key& k, const graph& g);
 
-/// The writers of the folds, numbered through.
-std::vector<fold_writer> folds_of(const scanning& s, const graph& g, prelude& needs);
-
 /// The axes [0, rank) without one.
 std::vector<int> axes_without(int rank, int axis);
-
-void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
-void emit_scan_host(const key& k, const graph& g, const scanning& s, plan& p);
 
 }  // namespace ingot::codegen

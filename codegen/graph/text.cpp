@@ -5,8 +5,8 @@
 
 #include <ingot/core/folds.hpp>
 
+#include "codegen/graph/graph.hpp"
 #include "codegen/operator_bodies.hpp"
-#include "codegen/text/body.hpp"
 
 namespace ingot::codegen {
 
@@ -129,6 +129,22 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
 }
 
 }  // namespace
+
+std::vector<std::string> operand_names(const graph& g, const key& k) {
+    std::vector<bool> read(k.operands.size());
+    for (const node& n : g.nodes) {
+        if (n.kind == node_kind::operand) read[n.index] = true;
+        if (n.kind == node_kind::scan || n.kind == node_kind::unravel) read[n.pick] = true;
+    }
+    std::vector<std::string> names(k.operands.size());
+    constexpr std::string_view letters = "xsgp  r";  // of operand_kind
+    int counts[letters.size()] = {};
+    for (std::size_t i = 0; i < read.size(); ++i) {
+        const auto kind = static_cast<std::size_t>(k.operands[i].head.kind);
+        if (read[i] && letters[kind] != ' ') names[i] = letters[kind] + std::to_string(counts[kind]++);
+    }
+    return names;
+}
 
 std::string text(const graph& g, node_id root, const key& k) {
     const std::vector<std::string> names = operand_names(g, k);

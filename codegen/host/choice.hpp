@@ -15,6 +15,7 @@
 #include "codegen/graph/reduction.hpp"
 #include "codegen/graph/rows.hpp"
 #include "codegen/graph/scan.hpp"
+#include "codegen/text/kernel.hpp"
 
 namespace ingot::codegen {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/host/folds.hpp"
+#include "codegen/plan/emitters.hpp"
 
 namespace ingot::codegen {
 

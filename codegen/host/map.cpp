@@ -8,6 +8,7 @@
 // Results larger than any cache are computed strip by strip into a copy in the cache, and written past the caches in
 // whole lines: an ordinary store first reads the line that it will write, a third more traffic for a + b.
 #include "codegen/host/map.hpp"
+#include "codegen/plan/emitters.hpp"
 
 #include <algorithm>
 

@@ -11,6 +11,8 @@
 
 #include "codegen/host/choice.hpp"
 #include "codegen/host/loops.hpp"
+#include "codegen/plan/emitters.hpp"
+#include "codegen/text/fold.hpp"
 
 namespace ingot::codegen {
 

@@ -10,6 +10,7 @@
 #include "codegen/graph/reduction.hpp"
 #include "codegen/graph/scan.hpp"
 #include "codegen/host/rows.hpp"
+#include "codegen/plan/emitters.hpp"
 #include "codegen/plan/stages.hpp"
 #include "codegen/plan/thread_folds.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "codegen/text/fold.hpp"
 #include "codegen/text/shifted_reduction.hpp"
+#include "codegen/text/user_text.hpp"
 
 namespace ingot::codegen {
 
@@ -161,22 +162,6 @@ std::vector<bool> nodes_below(const graph& g, const std::vector<node_id>& roots)
         return g.nodes[i].kind == node_kind::reduce || g.nodes[i].kind == node_kind::scan ||
                g.nodes[i].kind == node_kind::thread_fold;
     });
-}
-
-std::vector<std::string> operand_names(const graph& g, const key& k) {
-    std::vector<bool> read(k.operands.size());
-    for (const node& n : g.nodes) {
-        if (n.kind == node_kind::operand) read[n.index] = true;
-        if (n.kind == node_kind::scan || n.kind == node_kind::unravel) read[n.pick] = true;
-    }
-    std::vector<std::string> names(k.operands.size());
-    constexpr std::string_view letters = "xsgp  r";  // of operand_kind
-    int counts[letters.size()] = {};
-    for (std::size_t i = 0; i < read.size(); ++i) {
-        const auto kind = static_cast<std::size_t>(k.operands[i].head.kind);
-        if (read[i] && letters[kind] != ' ') names[i] = letters[kind] + std::to_string(counts[kind]++);
-    }
-    return names;
 }
 
 bool calls_inexact(const graph& g, detail::target where) {

@@ -109,9 +109,6 @@ private:
 
 /// The nodes below `roots`, roots included, without those below reductions and scans.
 std::vector<bool> nodes_below(const graph& g, const std::vector<node_id>& roots);
-/// The name of each operand of the key in source and text: x0, x1 for arrays, s0 for scalars, g0 for random leaves, p0
-/// for places; empty where the graph does not read it.
-std::vector<std::string> operand_names(const graph& g, const key& k);
 /// Whether some function in the graph rounds differently when the compiler vectorises its calls.
 bool calls_inexact(const graph& g, detail::target where);
 bool calls_inexact(const graph& g, const std::vector<bool>& among, detail::target where);

@@ -6,22 +6,6 @@ namespace ingot::codegen {
 
 using namespace detail;
 
-namespace {
-
-/// The dtype of partial results: the elements' dtype for places, else the result's.
-dtype joined_dtype(const fold_facts& row, dtype elements, dtype result) {
-    return row.rule == fold_rule::arg_reduction ? elements : result;
-}
-
-}  // namespace
-
-fold_traits::fold_traits(const graph& g, node_id reduction)
-    : row_(facts(static_cast<fold>(g.nodes[reduction].code))),
-      reduction_(reduction),
-      value_(g.nodes[reduction].arguments[0]),
-      type_(joined_dtype(row_, g.nodes[value_].type, g.nodes[reduction].type)),
-      folded_(g.nodes[value_].type) {}
-
 fold_writer::fold_writer(const graph& g, node_id reduction, std::size_t number, prelude& needs)
     : fold_traits(g, reduction),
       graph_(g),
@@ -202,26 +186,6 @@ std::string fold_writer::join_later_places(dtype t) const {
     return std::string(" return b.value ") + (greatest() ? ">" : "<") + " a.value ? b : a; }\n";
 }
 
-std::uint32_t fold_traits::words() const {
-    return is_shifted() ? static_cast<std::uint32_t>(shifted_members(row_.of).size()) : is_arg_reduction() ? 2 : 1;
-}
-
-std::uint32_t fold_traits::slots() const {
-    constexpr std::uint32_t place_bytes = 16, slot_bytes = 4;
-    const std::uint32_t bytes = is_arg_reduction() ? place_bytes : words() * static_cast<std::uint32_t>(size_of(type_));
-    return (bytes + slot_bytes - 1) / slot_bytes;
-}
-
-std::string fold_writer::word(std::uint32_t i, const std::string& of) const {
-    if (is_shifted()) return of + shifted_members(row_.of)[i];
-    return !is_arg_reduction() ? of : of + (i == 0 ? ".value" : ".at");
-}
-
-std::uint32_t fold_traits::bytes() const {
-    constexpr std::uint32_t place_bytes = 16;
-    return is_arg_reduction() ? place_bytes : static_cast<std::uint32_t>(size_of(wide())) * words();
-}
-
 std::string fold_writer::of_one(const std::string& entry) {
     return has_parts() ? of_part(with_one(part_start(), entry)) : entry;
 }
@@ -259,6 +223,27 @@ std::string fold_writer::element(const std::string& value, const std::string& at
         default:
             return value;
     }
+}
+
+std::string fold_writer::word(std::uint32_t i, const std::string& of) const {
+    if (is_shifted()) return of + shifted_members(row_.of)[i];
+    return !is_arg_reduction() ? of : of + (i == 0 ? ".value" : ".at");
+}
+
+std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g, prelude& needs) {
+    std::vector<std::vector<fold_writer>> folds;
+    std::size_t number = 0;
+    for (const folded_space& s : f.spaces) {
+        std::vector<fold_writer>& own = folds.emplace_back();
+        for (const node_id r : s.reductions) own.emplace_back(g, r, number++, needs);
+    }
+    return folds;
+}
+
+std::vector<fold_writer> folds_of(const scanning& s, const graph& g, prelude& needs) {
+    std::vector<fold_writer> folds;
+    for (const node_id scan : s.scans) folds.emplace_back(g, scan, folds.size(), needs);
+    return folds;
 }
 
 }  // namespace ingot::codegen

@@ -11,6 +11,7 @@
 #include "codegen/text/error_report.hpp"
 #include "codegen/text/random.hpp"
 #include "codegen/text/scatter.hpp"
+#include "codegen/text/user_text.hpp"
 
 namespace ingot::codegen {
 
@@ -506,13 +507,6 @@ std::string kernel_builder::assemble(const std::string& comment, const std::stri
 }
 
 std::string digit(int axis) { return "i" + std::to_string(axis); }
-
-std::vector<int> axes_in(std::uint64_t bits) {
-    std::vector<int> axes;
-    for (int a = 0; a < 64; ++a)
-        if ((bits >> a & 1u) != 0) axes.push_back(a);
-    return axes;
-}
 
 stride_class inner_class(const array_argument& at, int axis) {
     return axis < 0 ? stride_class::broadcast : at.at->strides[static_cast<std::size_t>(axis)];

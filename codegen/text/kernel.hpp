@@ -8,6 +8,7 @@
 
 #include <ingot/core/program.hpp>
 
+#include "codegen/graph/axes.hpp"
 #include "codegen/text/body.hpp"
 
 namespace ingot::codegen {
@@ -184,19 +185,6 @@ struct transposed_operands {
     std::uint32_t bytes = 0, widest = 0;  // bytes of an element: of all of them together, of the widest
 };
 transposed_operands find_transposed(const kernel_builder& b);
-constexpr std::uint64_t axis_bit(int a) { return std::uint64_t{1} << a; }
-/// The axes whose bits are set, from the first.
-std::vector<int> axes_in(std::uint64_t bits);
-/// Bits of the axes [first, last).
-constexpr std::uint64_t axis_range(int first, int last) {
-    std::uint64_t bits = 0;
-    for (int a = first; a < last; ++a) bits |= axis_bit(a);
-    return bits;
-}
-
-/// Emits the map kernel; `comment` is the expression.
-void emit_map_cuda(const key& k, const graph& g, plan& p);
-void emit_map_host(const key& k, const graph& g, plan& p);
 
 /// Adds the host's `independent`, the promise about the loop behind it.
 void add_independent(prelude& needs);

@@ -23,7 +23,5 @@ std::string spell_shifted_fold(detail::fold f, dtype t, prelude& needs);
 /// A part of no elements.
 std::string spell_shifted_start(detail::fold f, dtype t, prelude& needs);
 std::string spell_shifted_fold_host(detail::fold f, dtype t, prelude& needs);
-/// ".count", ...
-const std::vector<std::string>& shifted_members(detail::fold f);
 
 }  // namespace ingot::codegen

@@ -311,16 +311,6 @@ void add_routine(const routine_facts& routine, dtype t, prelude& needs) {
                        parameters(type, routine.arity) + ") {\n" + indent_statements(statements) + "}\n");
 }
 
-}  // namespace
-
-std::string type_name(dtype t) {
-    if (t == dtype::f4) return "float";
-    if (t == dtype::f8) return "double";
-    return std::string(name(t));
-}
-
-namespace {
-
 /// A complex number as it lies in memory. Nothing is computed with it, only with its parts.
 std::string spell_complex(dtype t, std::string_view function) {
     const std::string type = type_name(t), part = type_name(part_of(t)), head = std::string(function) + ' ';

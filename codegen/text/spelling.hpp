@@ -13,13 +13,10 @@
 
 #include "codegen/graph/graph.hpp"
 #include "codegen/operator_bodies.hpp"
+#include "codegen/type_names.hpp"
 
 namespace ingot::codegen {
 
-/// "float", "double", "bool"; integers by NumPy's names (int32), which the prelude defines.
-std::string type_name(dtype t);
-/// Whether a user's text can compute in this dtype.
-constexpr bool has_spelling(dtype t) { return detail::kind_of(t) <= detail::kind::floating; }
 /// The type of linear indices and offsets.
 constexpr std::string_view index_name(bool wide) { return wide ? "int64" : "int"; }
 

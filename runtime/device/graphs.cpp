@@ -17,10 +17,10 @@
 #include "runtime/device/graphs.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/pool.hpp"
-#include "runtime/front/counters.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/kernels/kernel_module.hpp"
 #include "runtime/kernels/raw_kernels.hpp"
+#include "runtime/system/counters.hpp"
 #include "runtime/system/fork.hpp"
 
 namespace ingot {

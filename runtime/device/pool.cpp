@@ -12,7 +12,7 @@
 #include "runtime/device/front_cache.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/unowned.hpp"
-#include "runtime/front/counters.hpp"
+#include "runtime/system/counters.hpp"
 #include "runtime/system/log.hpp"
 #include "runtime/system/per_thread.hpp"
 

@@ -11,7 +11,7 @@
 #include "runtime/device/host_workers.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/peers.hpp"
-#include "runtime/front/counters.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot::runtime {
 

@@ -3,6 +3,6 @@
 
 namespace ingot::detail {
 
-constinit thread_local source_place current_statement(nullptr, 0);
+constinit thread_local source_place current_statement = source_place::nowhere();
 
 }  // namespace ingot::detail

@@ -8,9 +8,9 @@
 #include <ingot/core/error.hpp>
 
 #include "runtime/device/graphs.hpp"
-#include "runtime/front/counters.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/front/iterate.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot::detail {
 

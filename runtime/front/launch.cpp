@@ -14,10 +14,10 @@
 #include "runtime/device/host_workers.hpp"
 #include "runtime/device/nvtx.hpp"
 #include "runtime/device/ordering.hpp"
-#include "runtime/front/counters.hpp"
 #include "runtime/front/plan_steps.hpp"
 #include "runtime/kernels/error_record.hpp"
 #include "runtime/kernels/interpreter.hpp"
+#include "runtime/system/counters.hpp"
 #include "runtime/system/small_array.hpp"
 
 namespace ingot::runtime {

@@ -11,10 +11,10 @@
 
 #include "runtime/device/device.hpp"
 #include "runtime/fft/transform.hpp"
-#include "runtime/front/counters.hpp"
 #include "runtime/kernels/error_record.hpp"
 #include "runtime/linalg/matrix_product.hpp"
 #include "runtime/sorting/sort_rows.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot::runtime {
 

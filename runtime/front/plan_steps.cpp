@@ -5,9 +5,9 @@
 #include "runtime/device/graphs.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/transfer.hpp"
-#include "runtime/front/counters.hpp"
 #include "runtime/front/launch.hpp"
 #include "runtime/kernels/error_record.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot::runtime {
 

@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <sstream>
 
-#include "runtime/front/counters.hpp"
 #include "runtime/kernels/compile_cuda.hpp"
 #include "runtime/kernels/compile_host.hpp"
 #include "runtime/kernels/nvrtc.hpp"
+#include "runtime/system/counters.hpp"
 #include "runtime/system/file_descriptor.hpp"
 
 namespace ingot::runtime {

@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "runtime/device/nvtx.hpp"
-#include "runtime/front/counters.hpp"
 #include "runtime/kernels/cache_bundle.hpp"
+#include "runtime/system/counters.hpp"
 #include "runtime/system/environment.hpp"
 #include "runtime/system/fork.hpp"
 #include "runtime/system/log.hpp"

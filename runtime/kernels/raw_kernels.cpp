@@ -13,10 +13,10 @@
 #include "runtime/device/graphs.hpp"
 #include "runtime/device/host_workers.hpp"
 #include "runtime/device/ordering.hpp"
-#include "runtime/front/counters.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/kernels/block_threads.hpp"
 #include "runtime/kernels/raw_kernels.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot {
 

@@ -15,10 +15,10 @@
 #include "runtime/device/graphs.hpp"
 #include "runtime/device/host_workers.hpp"
 #include "runtime/device/ordering.hpp"
-#include "runtime/front/counters.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/linalg/lapack.hpp"
 #include "runtime/linalg/solvers.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot::runtime {
 

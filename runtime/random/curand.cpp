@@ -10,8 +10,8 @@
 
 #include "runtime/device/graphs.hpp"
 #include "runtime/device/ordering.hpp"
-#include "runtime/front/counters.hpp"
 #include "runtime/front/evaluate.hpp"
+#include "runtime/system/counters.hpp"
 #include "runtime/system/dynamic_library.hpp"
 
 namespace ingot {

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <string>
 
-#include "runtime/front/counters.hpp"
 #include "runtime/kernels/compile.hpp"
 #include "runtime/kernels/compile_host.hpp"
 #include "runtime/kernels/disk_cache.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot::test {
 

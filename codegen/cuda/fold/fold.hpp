@@ -10,6 +10,7 @@
 
 #include "codegen/cuda/fold/choice.hpp"
 #include "codegen/cuda/fold/folded_kernel.hpp"
+#include "codegen/text/fold.hpp"
 
 namespace ingot::codegen {
 

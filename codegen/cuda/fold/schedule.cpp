@@ -3,6 +3,7 @@
 #include "codegen/cuda/fold/across/column_fold.hpp"
 #include "codegen/cuda/fold/along/row_fold.hpp"
 #include "codegen/graph/rows.hpp"
+#include "codegen/plan/emitters.hpp"
 
 namespace ingot::codegen {
 

@@ -261,11 +261,4 @@ std::string spell_shifted_start(fold f, dtype t, prelude& needs) {
     return spell_shifted_part(f, t, needs) + (f == fold::squares ? "{0, 0, 0, 0}" : "{-" + largest(t) + ", 0}");
 }
 
-const std::vector<std::string>& shifted_members(fold f) {
-    using names = std::vector<std::string>;  // never destroyed: a static object's destructor may evaluate an expression
-    static const names &of_squares = *new names{".count", ".near", ".mean", ".squares"},
-                       &of_exponentials = *new names{".top", ".sum"};
-    return f == fold::squares ? of_squares : of_exponentials;
-}
-
 }  // namespace ingot::codegen

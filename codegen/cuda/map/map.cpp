@@ -14,6 +14,7 @@
 
 #include "codegen/cuda/map/choice.hpp"
 #include "codegen/cuda/map/stencil_steps.hpp"
+#include "codegen/plan/emitters.hpp"
 #include "codegen/plan/stages.hpp"
 #include "codegen/text/random.hpp"
 #include "codegen/text/scatter.hpp"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/text/fold.hpp"
+#include "codegen/text/kernel.hpp"
 
 namespace ingot::codegen {
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "codegen/cuda/join.hpp"
+#include "codegen/plan/emitters.hpp"
 
 namespace ingot::codegen {
 

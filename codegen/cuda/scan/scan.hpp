@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "codegen/cuda/scan/choice.hpp"
+#include "codegen/text/fold.hpp"
 
 namespace ingot::codegen {
 

@@ -1,6 +1,7 @@
 // See smem_tiles.hpp. A tile is reused where its values are not needed any more: the thread that works on an element of
 // a row reads it before it overwrites it.
 #include "codegen/cuda/staged/smem_tiles.hpp"
+#include "codegen/text/kernel.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -158,7 +158,7 @@ public:
     /// more axes than a kernel has.
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::same_kind(E::type, type))
-    array(const E& e, const source_place& at = {}) : leaf_(evaluated(e, at)) {}
+    array(const E& e, const source_place& at = source_place::current()) : leaf_(evaluated(e, at)) {}
     INGOT_REJECTED("an expression of a greater kind is converted by name: array<int> k = astype<int>(e); real(e)",
                    (array_expression E), !detail::same_kind(E::type, type), array(const E&))
     INGOT_REJECTED("numbers in parentheses are no shape: zeros<T>({3, 4}), ones, full, empty", (std::integral... I),
@@ -377,7 +377,7 @@ auto evaluate_together(const N&... nodes) {
 ///     std::cout << squares << ' ' << sums << ' ' << eval(x + 1);
 ///     // prints: [1. 4. 9.] [1. 3. 6.] [2. 3. 4.]
 template <array_expression E>
-auto eval(const E& e, const source_place& at = {}) {
+auto eval(const E& e, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     return array<typename E::value_type>(e);
 }

@@ -100,7 +100,7 @@ array<T> generated(const char* operation, index_t n, const F& f) {
 ///     // prints: [[7 7 7]
 ///     //          [7 7 7]]
 template <element_type T = double>
-array<T> empty(const shape_like& shape, const source_place& at = {}) {
+array<T> empty(const shape_like& shape, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     return array<T>(detail::adopted{}, detail::new_leaf<T>("empty", shape.values(), detail::current_place()));
 }
@@ -114,7 +114,7 @@ INGOT_REJECTED("extents stand in braces: empty<float>({3, 4})", (element_type T 
 ///     //         [[0. 0.]
 ///     //          [0. 0.]]
 template <element_type T = double>
-array<T> zeros(const shape_like& shape, const source_place& at = {}) {
+array<T> zeros(const shape_like& shape, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     return detail::zeroed<T>("zeros", shape.values(), detail::current_place());
 }
@@ -127,7 +127,7 @@ INGOT_REJECTED("extents stand in braces: zeros<float>({3, 4})", (element_type T 
 ///     // prints: [[1 1 1]
 ///     //          [1 1 1]]
 template <element_type T = double>
-array<T> ones(const shape_like& shape, const source_place& at = {}) {
+array<T> ones(const shape_like& shape, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     return detail::filled<T>("ones", shape.values(), detail::current_place(), 1);
 }
@@ -142,7 +142,7 @@ INGOT_REJECTED("extents stand in braces: ones<float>({3, 4})", (element_type T =
 ///     //         [[7 7]
 ///     //          [7 7]]
 template <class T = void, weak_scalar S>
-auto full(const shape_like& shape, S value, const source_place& at = {}) {
+auto full(const shape_like& shape, S value, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     return detail::filled<detail::chosen<T, S>>("full", shape.values(), detail::current_place(), value);
 }
@@ -154,7 +154,7 @@ auto full(const shape_like& shape, S value, const source_place& at = {}) {
 ///     // prints: [[1 2 3]
 ///     //          [1 2 3]]
 template <class T = void, array_expression E>
-auto full(const shape_like& shape, const E& e, const source_place& at = {}) {
+auto full(const shape_like& shape, const E& e, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     return detail::converted_array<detail::chosen<T, typename E::value_type>>(
         detail::viewed_to_read(e, detail::view_broadcast, "full", shape.values()));
@@ -211,7 +211,7 @@ auto full_like(const E& e, S value) {
 ///     //          [3. 4.]]
 template <class T = void, detail::values_of_host R>
     requires element_type<detail::value_of<R>>
-auto asarray(const R& values, const shape_like& shape, const source_place& at = {}) {
+auto asarray(const R& values, const shape_like& shape, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     auto a = empty<detail::chosen<T, detail::value_of<R>>>(shape);
     a.set(values);
@@ -228,7 +228,7 @@ auto asarray(const R& values) {
 ///     std::cout << asarray(array<int>{1, 2} * 2) << ' ' << asarray<int>(array<double>{1.5, 2});
 ///     // prints: [2 4] [1 2]
 template <class T = void, array_expression E>
-auto asarray(const E& e, const source_place& at = {}) {
+auto asarray(const E& e, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     return detail::converted_array<detail::chosen<T, typename E::value_type>>(e);
 }

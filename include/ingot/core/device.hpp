@@ -396,7 +396,7 @@ inline stream current_stream() { return stream(*runtime::current().stream); }
 ///     synchronize();
 ///     std::cout << current_stream().done();
 ///     // prints: 1
-INGOT_API void synchronize(const source_place& here = {});
+INGOT_API void synchronize(const source_place& here = source_place::current());
 
 namespace runtime {
 

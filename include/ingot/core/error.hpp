@@ -11,21 +11,31 @@
 namespace ingot {
 
 /// A place in a source file, as a defaulted argument: the place of the call. Functions that evaluate or make arrays
-/// take one, and errors thrown meanwhile report it.
+/// take one, and errors thrown meanwhile report it. As std::source_location, of which clang 14 has none.
 ///
-///     const source_place here;
-///     std::cout << (here.file() != nullptr) << (here.line() > 0);
-///     // prints: 11
+///     const source_place here = source_place::current();
+///     std::cout << (here.file() != nullptr) << (here.line() > 0) << (source_place::nowhere().file() == nullptr);
+///     // prints: 111
 class source_place {
 public:
-    constexpr source_place(const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept
-        : file_(file), line_(line) {}
+    /// The place of the call.
+    static constexpr source_place current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept {
+        return source_place(made(), file, line);
+    }
+    /// No place.
+    static constexpr source_place nowhere() noexcept { return source_place(made(), nullptr, 0); }
+
     /// The file's name, as given to the compiler.
     constexpr const char* file() const noexcept { return file_; }
     /// The line, counted from 1.
     constexpr int line() const noexcept { return line_; }
 
 private:
+    struct made {  // so that braces are none
+        explicit made() = default;
+    };
+    constexpr source_place(made, const char* file, int line) noexcept : file_(file), line_(line) {}
+
     const char* file_;
     int line_;
 };
@@ -44,7 +54,7 @@ public:
     in_statement(const in_statement&) = delete;
     in_statement& operator=(const in_statement&) = delete;
     ~in_statement() {
-        if (is_outermost_) current_statement = source_place(nullptr, 0);
+        if (is_outermost_) current_statement = source_place::nowhere();
     }
 
 private:

@@ -45,7 +45,7 @@ void check_if_unread(const Source& source, const Index&... indices) {
 template <index_mode Mode = index_mode::check, array_expression E, array_expression I>
     requires std::integral<typename std::remove_cvref_t<I>::value_type> &&
              (!std::same_as<typename std::remove_cvref_t<I>::value_type, bool>)
-auto take(E&& e, I&& indices, index_t axis, const source_place& at = {}) {
+auto take(E&& e, I&& indices, index_t axis, const source_place& at = source_place::current()) {
     const in_statement of_the_user(at);
     using source_node = node_of<E>;
     using index_node = node_of<I>;

@@ -147,7 +147,7 @@ void array<T>::write_all(const void* values, std::size_t count) {
 template <array_expression E, class R>
     requires detail::contiguous_values<std::remove_reference_t<R>> &&
              element_type<detail::value_of<std::remove_reference_t<R>>>
-void copy_to(const E& e, R&& to, const source_place& at = {}) {
+void copy_to(const E& e, R&& to, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     detail::read("copy_to", e, std::data(to), std::size(to));
 }

@@ -263,16 +263,17 @@ auto stacked_as_columns(const P& parts) {
 }
 
 // Overloads for a list in braces and for a tuple or a range.
-#define INGOT_JOIN_ALONG(name, axis_type, made)                                                         \
-    template <array_expression E>                                                                       \
-    auto name(std::initializer_list<E> parts, const axis_type& axis = 0, const source_place& at = {}) { \
-        const in_statement of_the_user(at);                                                             \
-        return made(parts, axis);                                                                       \
-    }                                                                                                   \
-    template <parts_argument P>                                                                         \
-    auto name(const P& parts, const axis_type& axis = 0, const source_place& at = {}) {                 \
-        const in_statement of_the_user(at);                                                             \
-        return made(parts, axis);                                                                       \
+#define INGOT_JOIN_ALONG(name, axis_type, made)                                                              \
+    template <array_expression E>                                                                            \
+    auto name(std::initializer_list<E> parts, const axis_type& axis = 0,                                     \
+              const source_place& at = source_place::current()) {                                            \
+        const in_statement of_the_user(at);                                                                  \
+        return made(parts, axis);                                                                            \
+    }                                                                                                        \
+    template <parts_argument P>                                                                              \
+    auto name(const P& parts, const axis_type& axis = 0, const source_place& at = source_place::current()) { \
+        const in_statement of_the_user(at);                                                                  \
+        return made(parts, axis);                                                                            \
     }
 #define INGOT_JOIN(name, made)                  \
     template <array_expression E>               \

@@ -59,14 +59,14 @@ public:
     ///
     ///     std::cout << (array<int>{1, 2} * 3).eval();
     ///     // prints: [3 6]
-    auto eval(const source_place& at = {}) const;
+    auto eval(const source_place& at = source_place::current()) const;
 
     /// The value of the only element, as a C++ value. Waits for it. Throws shape_error where there are more or none.
     ///
     ///     const int total = static_cast<int>(sum(array<int>{1, 2, 3}).item());
     ///     std::cout << total;
     ///     // prints: 6
-    auto item(const source_place& at = {}) const;
+    auto item(const source_place& at = source_place::current()) const;
 
     /// The values in C order, as a std::vector. Waits for them.
     ///
@@ -74,14 +74,14 @@ public:
     ///     std::cout << roots.size() << ' ' << roots[2];
     ///     for (const double ten : (array<double>{1, 2, 3} * 10).to_host()) std::cout << ' ' << ten;
     ///     // prints: 3 3 10 20 30
-    auto to_host(const source_place& at = {}) const;
+    auto to_host(const source_place& at = source_place::current()) const;
 
     /// A snapshot of the values in C order, as a range of the host's. It is copied only where necessary (host_range).
     /// Waits for them.
     ///
     ///     for (const double ten : (array<double>{1, 2, 3} * 10).values()) std::cout << ten << ", ";
     ///     // prints: 10, 20, 30, ...
-    auto values(const source_place& at = {}) const;
+    auto values(const source_place& at = source_place::current()) const;
 
     /// x(i, all, slice(1, -1), newaxis, ellipsis): a view, or a selection where x may be written. Throws index_error
     /// for an index outside its axis, and for more indices than axes.

@@ -231,7 +231,7 @@ INGOT_API std::vector<generator> split(std::size_t n);
 ///     std::cout << all(u >= 0 && u < 1) << ' ' << (abs(mean(u) - 0.5) < 0.1);
 ///     // prints: True True
 template <floating_element T>
-auto uniform(const shape_like& shape, const source_place& here = {}) {
+auto uniform(const shape_like& shape, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return default_generator().uniform<T>(shape);
 }
@@ -244,7 +244,7 @@ INGOT_REJECTED_ALWAYS("the type is named: random::uniform<float>({3, 4})",
 ///     std::cout << (abs(mean(random::normal<double>({10000}))) < 0.1);
 ///     // prints: True
 template <floating_element T>
-auto normal(const shape_like& shape, const source_place& here = {}) {
+auto normal(const shape_like& shape, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return default_generator().normal<T>(shape);
 }
@@ -259,7 +259,7 @@ INGOT_REJECTED_ALWAYS("the type is named: random::normal<float>({3, 4})",
 ///     std::cout << random::bits<std::uint32_t>({4});
 ///     // prints: [1713891541 3781805453 3159862348 2600524760]
 template <word_element T>
-auto bits(const shape_like& shape, const source_place& here = {}) {
+auto bits(const shape_like& shape, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return default_generator().bits<T>(shape);
 }

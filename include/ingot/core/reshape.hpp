@@ -45,7 +45,7 @@ auto reshaped(const char* operation, E&& e, std::span<const index_t> wanted) {
 ///     //          [3 4 5]]
 ///     //         (3, 2)
 template <array_expression E>
-auto reshape(E&& e, const shape_like& shape, const source_place& at = {}) {
+auto reshape(E&& e, const shape_like& shape, const source_place& at = source_place::current()) {
     const in_statement of_the_user(at);
     return reshaped("reshape", std::forward<E>(e), shape.values());
 }

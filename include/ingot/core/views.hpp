@@ -49,7 +49,7 @@ auto transpose(E&& e) {
     return viewed(std::forward<E>(e), view_permuted, nullptr, "transpose");
 }
 template <array_expression E>
-auto transpose(E&& e, const axes& order, const source_place& at = {}) {
+auto transpose(E&& e, const axes& order, const source_place& at = source_place::current()) {
     const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_permuted, &order, "transpose");
 }
@@ -60,7 +60,7 @@ auto transpose(E&& e, const axes& order, const source_place& at = {}) {
 ///     std::cout << permute_dims(zeros({2, 3, 4}), {1, 2, 0}).shape();
 ///     // prints: (3, 4, 2)
 template <array_expression E>
-auto permute_dims(E&& e, const axes& order, const source_place& at = {}) {
+auto permute_dims(E&& e, const axes& order, const source_place& at = source_place::current()) {
     const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_permuted, &order, "permute_dims");
 }
@@ -70,7 +70,7 @@ auto permute_dims(E&& e, const axes& order, const source_place& at = {}) {
 ///     std::cout << swapaxes(zeros({2, 3, 4}), 0, -1).shape();
 ///     // prints: (4, 3, 2)
 template <array_expression E>
-auto swapaxes(E&& e, index_t a, index_t b, const source_place& at = {}) {
+auto swapaxes(E&& e, index_t a, index_t b, const source_place& at = source_place::current()) {
     const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_axes_swapped, a, b);
 }
@@ -81,7 +81,7 @@ auto swapaxes(E&& e, index_t a, index_t b, const source_place& at = {}) {
 ///     std::cout << moveaxis(zeros({2, 3, 4}), {0, 1}, {2, 0}).shape();
 ///     // prints: (3, 4, 2)
 template <array_expression E>
-auto moveaxis(E&& e, const axes& from, const axes& to, const source_place& at = {}) {
+auto moveaxis(E&& e, const axes& from, const axes& to, const source_place& at = source_place::current()) {
     const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_axis_moved, from, to);
 }
@@ -131,7 +131,7 @@ auto flip(E&& e) {
     return viewed(std::forward<E>(e), view_flipped, nullptr);
 }
 template <array_expression E>
-auto flip(E&& e, const axes& which, const source_place& at = {}) {
+auto flip(E&& e, const axes& which, const source_place& at = source_place::current()) {
     const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_flipped, &which);
 }
@@ -190,7 +190,7 @@ auto squeeze(E&& e) {
     return viewed(std::forward<E>(e), view_squeezed, nullptr);
 }
 template <array_expression E>
-auto squeeze(E&& e, const axes& which, const source_place& at = {}) {
+auto squeeze(E&& e, const axes& which, const source_place& at = source_place::current()) {
     const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_squeezed, &which);
 }
@@ -201,7 +201,7 @@ auto squeeze(E&& e, const axes& which, const source_place& at = {}) {
 ///     std::cout << expand_dims(zeros({2, 3}), {0, -1}).shape();
 ///     // prints: (1, 2, 3, 1)
 template <array_expression E>
-auto expand_dims(E&& e, const axes& where, const source_place& at = {}) {
+auto expand_dims(E&& e, const axes& where, const source_place& at = source_place::current()) {
     const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_expanded, where);
 }
@@ -269,7 +269,7 @@ auto diagonal(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
 ///     // prints: [[1 2 3]
 ///     //          [1 2 3]]
 template <array_expression E>
-auto broadcast_to(E&& e, const shape_like& shape, const source_place& at = {}) {
+auto broadcast_to(E&& e, const shape_like& shape, const source_place& at = source_place::current()) {
     const in_statement of_the_user(at);
     return viewed_to_read(std::forward<E>(e), view_broadcast, "broadcast_to", shape.values());
 }

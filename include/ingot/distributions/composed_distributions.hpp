@@ -55,7 +55,8 @@ namespace random {
 ///     std::cout << (abs(mean(random::standard_exponential<double>({10000})) - 1) < 0.1);
 ///     // prints: True
 template <floating_element T>
-auto standard_exponential(const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+auto standard_exponential(const shape_like& shape, generator& g = default_generator(),
+                          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("standard_exponential", shape, g);
     return d.numbers(d.exponential());
@@ -70,7 +71,7 @@ auto standard_exponential(const shape_like& shape, generator& g = default_genera
 ///     // prints: True
 template <floating_element T, detail::real_parameter D>
 lazy<T> standard_t(const D& df, const shape_like& shape, generator& g = default_generator(),
-                   const source_place& here = {}) {
+                   const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("standard_t", shape, g);
     return detail::standard_t_numbers(d, detail::lazy_parameter(d, "df", df, detail::domain::positive));
@@ -85,7 +86,7 @@ lazy<T> standard_t(const D& df, const shape_like& shape, generator& g = default_
 ///     // prints: True
 template <floating_element T, detail::real_parameter N, detail::real_parameter D>
 lazy<T> f(const N& dfnum, const D& dfden, const shape_like& shape, generator& g = default_generator(),
-          const source_place& here = {}) {
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("f", shape, g);
     return detail::f_numbers(d, detail::lazy_parameter(d, "dfnum", dfnum, detail::domain::positive),
@@ -101,7 +102,7 @@ lazy<T> f(const N& dfnum, const D& dfden, const shape_like& shape, generator& g 
 ///     // prints: True
 template <floating_element T, detail::real_parameter D, detail::real_parameter N>
 lazy<T> noncentral_chisquare(const D& df, const N& nonc, const shape_like& shape, generator& g = default_generator(),
-                             const source_place& here = {}) {
+                             const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("noncentral_chisquare", shape, g);
     return detail::noncentral_chisquare_numbers(d, detail::lazy_parameter(d, "df", df, detail::domain::positive),
@@ -117,7 +118,7 @@ lazy<T> noncentral_chisquare(const D& df, const N& nonc, const shape_like& shape
 ///     // prints: True
 template <floating_element T, detail::real_parameter M, detail::real_parameter S>
 lazy<T> wald(const M& mean, const S& scale, const shape_like& shape, generator& g = default_generator(),
-             const source_place& here = {}) {
+             const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("wald", shape, g);
     return detail::wald_numbers(d, detail::lazy_parameter(d, "mean", mean, detail::domain::positive),
@@ -133,7 +134,7 @@ lazy<T> wald(const M& mean, const S& scale, const shape_like& shape, generator& 
 ///     // prints: True
 template <floating_element T, detail::real_parameter M, detail::real_parameter K>
 lazy<T> vonmises(const M& mu, const K& kappa, const shape_like& shape, generator& g = default_generator(),
-                 const source_place& here = {}) {
+                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("vonmises", shape, g);
     return detail::vonmises_numbers(d, detail::lazy_parameter(d, "mu", mu),
@@ -150,7 +151,7 @@ lazy<T> vonmises(const M& mu, const K& kappa, const shape_like& shape, generator
 ///     // prints: True True
 template <floating_element T, detail::real_parameter L, detail::real_parameter U>
 lazy<T> truncated_normal(const L& lower, const U& upper, const shape_like& shape, generator& g = default_generator(),
-                         const source_place& here = {}) {
+                         const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("truncated_normal", shape, g);
     d.ordered("lower", lower, "upper", upper);
@@ -168,7 +169,7 @@ lazy<T> truncated_normal(const L& lower, const U& upper, const shape_like& shape
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter N, detail::real_parameter P>
 lazy<T> negative_binomial(const N& n, const P& p, const shape_like& shape, generator& g = default_generator(),
-                          const source_place& here = {}) {
+                          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("negative_binomial", shape, g);
     return astype<T>(
@@ -187,7 +188,7 @@ lazy<T> negative_binomial(const N& n, const P& p, const shape_like& shape, gener
 template <integer_element T = std::int64_t, detail::integer_parameter G, detail::integer_parameter B,
           detail::integer_parameter S>
 lazy<T> hypergeometric(const G& ngood, const B& nbad, const S& nsample, const shape_like& shape,
-                       generator& g = default_generator(), const source_place& here = {}) {
+                       generator& g = default_generator(), const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("hypergeometric", shape, g);
     if constexpr (!array_expression<G> && !array_expression<B> && !array_expression<S>)
@@ -206,7 +207,8 @@ lazy<T> hypergeometric(const G& ngood, const B& nbad, const S& nsample, const sh
 ///     std::cout << (abs(mean(random::zipf(7, {10000})) - 1.0083) < 0.01);
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter A>
-lazy<T> zipf(const A& a, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+lazy<T> zipf(const A& a, const shape_like& shape, generator& g = default_generator(),
+             const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("zipf", shape, g);
     return astype<T>(detail::zipf_numbers(d, detail::lazy_parameter(d, "a", a, detail::domain::above_one)));
@@ -221,7 +223,7 @@ lazy<T> zipf(const A& a, const shape_like& shape, generator& g = default_generat
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter P>
 lazy<T> logseries(const P& p, const shape_like& shape, generator& g = default_generator(),
-                  const source_place& here = {}) {
+                  const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("logseries", shape, g);
     return astype<T>(detail::logseries_numbers(d, detail::lazy_parameter(d, "p", p, detail::domain::below_one)));
@@ -241,7 +243,7 @@ lazy<T> logseries(const P& p, const shape_like& shape, generator& g = default_ge
 ///     // prints: (10000, 3) True
 template <floating_element T, array_expression A>
 lazy<T> dirichlet(const A& alpha, const shape_like& shape = {}, generator& g = default_generator(),
-                  const source_place& here = {}) {
+                  const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::dirichlet_numbers(lazy<double>(alpha), shape, g);
 }
@@ -258,7 +260,8 @@ lazy<T> dirichlet(const A& alpha, const shape_like& shape = {}, generator& g = d
 ///     // prints: True True
 template <detail::integer_parameter N, array_expression P>
 array<std::int64_t> multinomial(const N& n, const P& pvals, const shape_like& shape = {},
-                                generator& g = default_generator(), const source_place& here = {}) {
+                                generator& g = default_generator(),
+                                const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<double> d("multinomial", shape, g);
     return detail::multinomial_counts(detail::lazy_parameter(d, "n", n, detail::domain::count), lazy<double>(pvals),
@@ -278,12 +281,13 @@ array<std::int64_t> multinomial(const N& n, const P& pvals, const shape_like& sh
 ///     // prints: False True (4, 5)
 template <array_expression L>
 lazy<std::int64_t> categorical(const L& logits, const shape_like& shape, generator& g = default_generator(),
-                               const source_place& here = {}) {
+                               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::categories(lazy<double>(logits), &shape, g);
 }
 template <array_expression L>
-lazy<std::int64_t> categorical(const L& logits, generator& g = default_generator(), const source_place& here = {}) {
+lazy<std::int64_t> categorical(const L& logits, generator& g = default_generator(),
+                               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::categories(lazy<double>(logits), nullptr, g);
 }

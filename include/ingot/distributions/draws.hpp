@@ -270,7 +270,7 @@ concept integer_element = element_type<T> && std::integral<T> && !std::same_as<T
 ///     // prints: True True
 template <floating_element T, detail::real_parameter L, detail::real_parameter H>
 auto uniform(const L& low, const H& high, const shape_like& shape, generator& g = default_generator(),
-             const source_place& here = {}) {
+             const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("uniform", shape, g);
     const auto from = d.parameter("low", low);
@@ -291,12 +291,13 @@ auto uniform(const L& low, const H& high, const shape_like& shape, generator& g 
 ///     // prints: 1 6 True
 template <integer_element T, detail::integer_parameter L, detail::integer_parameter H>
 auto integers(const L& low, const H& high, const shape_like& shape, bool endpoint = false,
-              generator& g = default_generator(), const source_place& here = {}) {
+              generator& g = default_generator(), const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::integers<T>(low, high, shape, endpoint, g);
 }
 template <integer_element T, detail::integer_parameter L, detail::integer_parameter H>
-auto integers(const L& low, const H& high, const shape_like& shape, generator& g, const source_place& here = {}) {
+auto integers(const L& low, const H& high, const shape_like& shape, generator& g,
+              const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::integers<T>(low, high, shape, false, g);
 }
@@ -310,7 +311,8 @@ auto integers(const L& low, const H& high, const shape_like& shape, generator& g
 ///     std::cout << (abs(mean(heads) - 0.25) < 0.05);
 ///     // prints: True
 template <detail::real_parameter P>
-auto bernoulli(const P& p, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+auto bernoulli(const P& p, const shape_like& shape, generator& g = default_generator(),
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, P>> d("bernoulli", shape, g);
     const auto chance = d.parameter("p", p, detail::domain::probability);
@@ -325,7 +327,8 @@ auto bernoulli(const P& p, const shape_like& shape, generator& g = default_gener
 ///     std::cout << (abs(stddev(random::standard_normal<double>({10000})) - 1) < 0.05);
 ///     // prints: True
 template <floating_element T>
-auto standard_normal(const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+auto standard_normal(const shape_like& shape, generator& g = default_generator(),
+                     const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return g.normal<T>(shape);
 }
@@ -339,7 +342,7 @@ auto standard_normal(const shape_like& shape, generator& g = default_generator()
 ///     // prints: [ True  True] True
 template <floating_element T, detail::real_parameter L, detail::real_parameter S>
 auto normal(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator(),
-            const source_place& here = {}) {
+            const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("normal", shape, g);
     const auto mean = d.parameter("loc", loc);
@@ -356,7 +359,7 @@ auto normal(const L& loc, const S& scale, const shape_like& shape, generator& g 
 ///     // prints: True
 template <floating_element T, detail::real_parameter M, detail::real_parameter S>
 auto lognormal(const M& mean, const S& sigma, const shape_like& shape, generator& g = default_generator(),
-               const source_place& here = {}) {
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("lognormal", shape, g);
     const auto centre = d.parameter("mean", mean);
@@ -374,7 +377,7 @@ auto lognormal(const M& mean, const S& sigma, const shape_like& shape, generator
 ///     // prints: True
 template <floating_element T, detail::real_parameter S>
 auto exponential(const S& scale, const shape_like& shape, generator& g = default_generator(),
-                 const source_place& here = {}) {
+                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("exponential", shape, g);
     return d.numbers(d.parameter("scale", scale, detail::domain::not_negative) * d.exponential());
@@ -388,7 +391,7 @@ auto exponential(const S& scale, const shape_like& shape, generator& g = default
 ///     // prints: True
 template <floating_element T, detail::real_parameter L, detail::real_parameter S>
 auto laplace(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator(),
-             const source_place& here = {}) {
+             const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("laplace", shape, g);
     const auto centre = d.parameter("loc", loc);
@@ -405,7 +408,7 @@ auto laplace(const L& loc, const S& scale, const shape_like& shape, generator& g
 ///     // prints: True
 template <floating_element T, detail::real_parameter L, detail::real_parameter S>
 auto logistic(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator(),
-              const source_place& here = {}) {
+              const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("logistic", shape, g);
     const auto centre = d.parameter("loc", loc);
@@ -422,7 +425,7 @@ auto logistic(const L& loc, const S& scale, const shape_like& shape, generator& 
 ///     // prints: True
 template <floating_element T, detail::real_parameter L, detail::real_parameter S>
 auto gumbel(const L& loc, const S& scale, const shape_like& shape, generator& g = default_generator(),
-            const source_place& here = {}) {
+            const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("gumbel", shape, g);
     const auto mode = d.parameter("loc", loc);
@@ -438,7 +441,7 @@ auto gumbel(const L& loc, const S& scale, const shape_like& shape, generator& g 
 ///     // prints: True
 template <floating_element T, detail::real_parameter S>
 auto rayleigh(const S& scale, const shape_like& shape, generator& g = default_generator(),
-              const source_place& here = {}) {
+              const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("rayleigh", shape, g);
     return d.numbers(d.parameter("scale", scale, detail::domain::not_negative) * ingot::sqrt(2 * d.exponential()));
@@ -451,7 +454,8 @@ auto rayleigh(const S& scale, const shape_like& shape, generator& g = default_ge
 ///     std::cout << (abs(mean(random::weibull<double>(2, {10000})) - 0.8862) < 0.05);
 ///     // prints: True
 template <floating_element T, detail::real_parameter A>
-auto weibull(const A& a, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+auto weibull(const A& a, const shape_like& shape, generator& g = default_generator(),
+             const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("weibull", shape, g);
     return d.numbers(ingot::power(d.exponential(), 1 / d.parameter("a", a, detail::domain::positive)));
@@ -464,7 +468,8 @@ auto weibull(const A& a, const shape_like& shape, generator& g = default_generat
 ///     std::cout << (abs(mean(random::pareto<double>(5, {10000})) - 0.25) < 0.05);
 ///     // prints: True
 template <floating_element T, detail::real_parameter A>
-auto pareto(const A& a, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+auto pareto(const A& a, const shape_like& shape, generator& g = default_generator(),
+            const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("pareto", shape, g);
     return d.numbers(ingot::expm1(d.exponential() / d.parameter("a", a, detail::domain::positive)));
@@ -477,7 +482,8 @@ auto pareto(const A& a, const shape_like& shape, generator& g = default_generato
 ///     std::cout << (abs(mean(random::power<double>(3, {10000})) - 0.75) < 0.05);
 ///     // prints: True
 template <floating_element T, detail::real_parameter A>
-auto power(const A& a, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+auto power(const A& a, const shape_like& shape, generator& g = default_generator(),
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("power", shape, g);
     return d.numbers(ingot::power(d.above_zero(), 1 / d.parameter("a", a, detail::domain::positive)));
@@ -490,7 +496,8 @@ auto power(const A& a, const shape_like& shape, generator& g = default_generator
 ///     std::cout << (abs(mean(random::standard_cauchy<double>({10000}) < 1) - 0.75) < 0.05);
 ///     // prints: True
 template <floating_element T>
-auto standard_cauchy(const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+auto standard_cauchy(const shape_like& shape, generator& g = default_generator(),
+                     const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("standard_cauchy", shape, g);
     const auto [u, sign] = d.above_zero_and_sign();
@@ -507,7 +514,7 @@ auto standard_cauchy(const shape_like& shape, generator& g = default_generator()
 ///     // prints: True
 template <floating_element T, detail::real_parameter L, detail::real_parameter M, detail::real_parameter R>
 auto triangular(const L& left, const M& mode, const R& right, const shape_like& shape,
-                generator& g = default_generator(), const source_place& here = {}) {
+                generator& g = default_generator(), const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<T> d("triangular", shape, g);
     const auto from = d.parameter("left", left);
@@ -530,7 +537,8 @@ auto triangular(const L& left, const M& mode, const R& right, const shape_like& 
 ///     std::cout << (abs(mean(random::geometric(0.25, {10000})) - 4) < 0.3);
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter P>
-auto geometric(const P& p, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+auto geometric(const P& p, const shape_like& shape, generator& g = default_generator(),
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, P>> d("geometric", shape, g);
     const auto chance = d.parameter("p", p, detail::domain::positive_probability);
@@ -547,7 +555,8 @@ auto geometric(const P& p, const shape_like& shape, generator& g = default_gener
 ///     std::cout << (abs(mean(random::poisson(array<double>{2, 200}, {10000, 2})) - 101) < 1);
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter L>
-auto poisson(const L& lam, const shape_like& shape, generator& g = default_generator(), const source_place& here = {}) {
+auto poisson(const L& lam, const shape_like& shape, generator& g = default_generator(),
+             const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, L>> d("poisson", shape, g);
     return ingot::astype<T>(d.by(detail::poisson_kernel(), d.parameter("lam", lam, detail::domain::not_negative)));
@@ -562,7 +571,7 @@ auto poisson(const L& lam, const shape_like& shape, generator& g = default_gener
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::integer_parameter N, detail::real_parameter P>
 auto binomial(const N& n, const P& p, const shape_like& shape, generator& g = default_generator(),
-              const source_place& here = {}) {
+              const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, N>> d("binomial", shape, g);
     const auto trials = d.parameter("n", n, detail::domain::count);
@@ -579,7 +588,7 @@ auto binomial(const N& n, const P& p, const shape_like& shape, generator& g = de
 ///     // prints: True
 template <floating_element T, detail::real_parameter K, detail::real_parameter S>
 auto gamma(const K& k, const S& scale, const shape_like& shape, generator& g = default_generator(),
-           const source_place& here = {}) {
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, K>> d("gamma", shape, g);
     const auto of = d.parameter("k", k, detail::domain::positive);
@@ -595,7 +604,7 @@ auto gamma(const K& k, const S& scale, const shape_like& shape, generator& g = d
 ///     // prints: True
 template <floating_element T, detail::real_parameter D>
 auto chisquare(const D& df, const shape_like& shape, generator& g = default_generator(),
-               const source_place& here = {}) {
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, D>> d("chisquare", shape, g);
     const auto freedom = d.parameter("df", df, detail::domain::positive);
@@ -611,7 +620,7 @@ auto chisquare(const D& df, const shape_like& shape, generator& g = default_gene
 ///     // prints: True
 template <floating_element T, detail::real_parameter A, detail::real_parameter B>
 auto beta(const A& a, const B& b, const shape_like& shape, generator& g = default_generator(),
-          const source_place& here = {}) {
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::draw<detail::deferred<double, A>> d("beta", shape, g);
     const auto first = d.parameter("a", a, detail::domain::positive);
@@ -632,7 +641,7 @@ auto beta(const A& a, const B& b, const shape_like& shape, generator& g = defaul
 template <array_expression E, detail::real_parameter L = int, detail::real_parameter H = int>
     requires floating_element<typename std::remove_cvref_t<E>::value_type>
 auto uniform_like(const E& e, const L& low = 0, const H& high = 1, generator& g = default_generator(),
-                  const source_place& here = {}) {
+                  const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return uniform<typename E::value_type>(low, high, shape_like(e.shape()), g);
 }
@@ -645,7 +654,7 @@ auto uniform_like(const E& e, const L& low = 0, const H& high = 1, generator& g 
 template <array_expression E, detail::real_parameter L = int, detail::real_parameter S = int>
     requires floating_element<typename std::remove_cvref_t<E>::value_type>
 auto normal_like(const E& e, const L& loc = 0, const S& scale = 1, generator& g = default_generator(),
-                 const source_place& here = {}) {
+                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return normal<typename E::value_type>(loc, scale, shape_like(e.shape()), g);
 }
@@ -657,7 +666,7 @@ auto normal_like(const E& e, const L& loc = 0, const S& scale = 1, generator& g 
 template <array_expression E, detail::integer_parameter L, detail::integer_parameter H>
     requires integer_element<typename std::remove_cvref_t<E>::value_type>
 auto integers_like(const E& e, const L& low, const H& high, generator& g = default_generator(),
-                   const source_place& here = {}) {
+                   const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return integers<typename E::value_type>(low, high, shape_like(e.shape()), g);
 }

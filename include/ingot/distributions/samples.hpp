@@ -77,7 +77,7 @@ namespace random {
 ///     std::cout << sort(random::permutation(4)) << ' ' << sum(random::permutation(cards));
 ///     // prints: [0 1 2 3] 28
 template <detail::population_like A>
-auto permutation(const A& of, generator& g = default_generator(), const source_place& here = {}) {
+auto permutation(const A& of, generator& g = default_generator(), const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const index_t n = detail::population("permutation", of);
     return detail::sampled(of, detail::random_order(n, g));
@@ -108,7 +108,7 @@ void shuffle(array<T>& x, generator& g = default_generator()) {
 ///     // prints: 7.0 True
 template <detail::population_like A>
 auto choice(const A& of, const shape_like& shape, bool replace = true, generator& g = default_generator(),
-            const source_place& here = {}) {
+            const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const index_t n = detail::population("choice", of);
     detail::check_choice(n, shape, replace);
@@ -127,7 +127,7 @@ auto choice(const A& of, const shape_like& shape, bool replace = true, generator
 ///     // prints: [1 1 1 1] (2,)
 template <detail::population_like A, array_expression W>
 auto choice(const A& of, const shape_like& shape, const W& weights, bool replace = true,
-            generator& g = default_generator(), const source_place& here = {}) {
+            generator& g = default_generator(), const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const index_t n = detail::population("choice", of);
     detail::check_choice(n, shape, replace);
@@ -146,7 +146,7 @@ auto choice(const A& of, const shape_like& shape, const W& weights, bool replace
 ///     // prints: (10000, 2) True
 template <array_expression M, array_expression C>
 auto multivariate_normal(const M& mean, const C& covariance, const shape_like& shape = {},
-                         generator& g = default_generator(), const source_place& here = {}) {
+                         generator& g = default_generator(), const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     detail::check_covariance(detail::shape_of_expression(mean), detail::shape_of_expression(covariance));
     return detail::normal_vectors(array<double>(astype<double>(mean)), array<double>(astype<double>(covariance)), shape,

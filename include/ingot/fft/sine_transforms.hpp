@@ -54,7 +54,7 @@ namespace fft {
 ///     // prints: [ 9.657 -4.     1.657] True
 template <detail::real_expression E>
 auto dst(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward,
-         const source_place& here = {}) {
+         const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::sine_transformed("dst", e, type, false, n, axis, how);
 }
@@ -66,7 +66,7 @@ auto dst(const E& e, int type = 2, const points& n = none, index_t axis = -1, no
 ///     // prints: True True
 template <detail::real_expression E>
 auto idst(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward,
-          const source_place& here = {}) {
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::sine_transformed("idst", e, type, true, n, axis, how);
 }
@@ -79,13 +79,14 @@ auto idst(const E& e, int type = 2, const points& n = none, index_t axis = -1, n
 ///               << fft::dctn(x, 2, {3, 5}).shape();
 ///     // prints: True (3, 5)
 template <detail::real_expression E>
-auto dctn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward, const source_place& here = {}) {
+auto dctn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward,
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::cosine_transformed_along("dctn", e, type, false, s, nullptr, how);
 }
 template <detail::real_expression E>
 auto dctn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward,
-          const source_place& here = {}) {
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::cosine_transformed_along("dctn", e, type, false, s, &over, how);
 }
@@ -98,13 +99,13 @@ auto dctn(const E& e, int type, const extents& s, const axes& over, norm how = n
 ///     // prints: True True
 template <detail::real_expression E>
 auto idctn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward,
-           const source_place& here = {}) {
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::cosine_transformed_along("idctn", e, type, true, s, nullptr, how);
 }
 template <detail::real_expression E>
 auto idctn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward,
-           const source_place& here = {}) {
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::cosine_transformed_along("idctn", e, type, true, s, &over, how);
 }
@@ -116,13 +117,14 @@ auto idctn(const E& e, int type, const extents& s, const axes& over, norm how = 
 ///     std::cout << allclose(fft::dstn(x), fft::dst(fft::dst(x, 2, none, 0)));
 ///     // prints: True
 template <detail::real_expression E>
-auto dstn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward, const source_place& here = {}) {
+auto dstn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward,
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::sine_transformed_along("dstn", e, type, false, s, nullptr, how);
 }
 template <detail::real_expression E>
 auto dstn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward,
-          const source_place& here = {}) {
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::sine_transformed_along("dstn", e, type, false, s, &over, how);
 }
@@ -135,13 +137,13 @@ auto dstn(const E& e, int type, const extents& s, const axes& over, norm how = n
 ///     // prints: True True
 template <detail::real_expression E>
 auto idstn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward,
-           const source_place& here = {}) {
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::sine_transformed_along("idstn", e, type, true, s, nullptr, how);
 }
 template <detail::real_expression E>
 auto idstn(const E& e, int type, const extents& s, const axes& over, norm how = norm::backward,
-           const source_place& here = {}) {
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::sine_transformed_along("idstn", e, type, true, s, &over, how);
 }

@@ -173,13 +173,13 @@ namespace fft {
 ///     //          [-1.+0.j -1.+0.j]]
 template <array_expression E>
 auto fft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
-         const source_place& here = {}) {
+         const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::transformed_axis along = detail::one_axis("fft", e, n, axis);
     return detail::complex_transform<false>("fft", e, std::span(&along, 1), how);
 }
 template <array_expression E>
-auto fft(const E& e, norm how, const source_place& here = {}) {
+auto fft(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return fft(e, none, -1, how);
 }
@@ -190,13 +190,13 @@ auto fft(const E& e, norm how, const source_place& here = {}) {
 ///     // prints: [ 1.+0.j  0.+1.j -1.+0.j  0.-1.j] [ 4.+0.j -4.+0.j]
 template <array_expression E>
 auto ifft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
-          const source_place& here = {}) {
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::transformed_axis along = detail::one_axis("ifft", e, n, axis);
     return detail::complex_transform<true>("ifft", e, std::span(&along, 1), how);
 }
 template <array_expression E>
-auto ifft(const E& e, norm how, const source_place& here = {}) {
+auto ifft(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return ifft(e, none, -1, how);
 }
@@ -208,13 +208,13 @@ auto ifft(const E& e, norm how, const source_place& here = {}) {
 ///     // prints: [10.+0.j -2.+2.j -2.+0.j] (3,)
 template <detail::real_expression E>
 auto rfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
-          const source_place& here = {}) {
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::transformed_axis along = detail::one_axis("rfft", e, n, axis);
     return detail::real_transform("rfft", e, std::span(&along, 1), how);
 }
 template <detail::real_expression E>
-auto rfft(const E& e, norm how, const source_place& here = {}) {
+auto rfft(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return rfft(e, none, -1, how);
 }
@@ -227,13 +227,13 @@ auto rfft(const E& e, norm how, const source_place& here = {}) {
 ///     // prints: [1. 2. 3. 4.] [1. 1. 1.]
 template <array_expression E>
 auto irfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
-           const source_place& here = {}) {
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::transformed_axis along = detail::one_axis("irfft", e, n, axis, true);
     return detail::inverse_real_transform("irfft", e, std::span(&along, 1), how);
 }
 template <array_expression E>
-auto irfft(const E& e, norm how, const source_place& here = {}) {
+auto irfft(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return irfft(e, none, -1, how);
 }
@@ -245,7 +245,7 @@ auto irfft(const E& e, norm how, const source_place& here = {}) {
 ///     // prints: [ 8. -2.  0. -2.] [ 5. -1. -1.]
 template <array_expression E>
 auto hfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
-          const source_place& here = {}) {
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using C = detail::transform_complex<E>;
     const detail::transformed_axis along = detail::one_axis("hfft", e, n, axis, true);
@@ -253,7 +253,7 @@ auto hfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm
                                           detail::swapped(how));
 }
 template <array_expression E>
-auto hfft(const E& e, norm how, const source_place& here = {}) {
+auto hfft(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return hfft(e, none, -1, how);
 }
@@ -264,14 +264,14 @@ auto hfft(const E& e, norm how, const source_place& here = {}) {
 ///     // prints: [1. 2. 3.]
 template <detail::real_expression E>
 auto ihfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward,
-           const source_place& here = {}) {
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const detail::transformed_axis along = detail::one_axis("ihfft", e, n, axis);
     auto made = detail::real_transform("ihfft", e, std::span(&along, 1), detail::swapped(how));
     return decltype(made)(conj(made));
 }
 template <detail::real_expression E>
-auto ihfft(const E& e, norm how, const source_place& here = {}) {
+auto ihfft(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return ihfft(e, none, -1, how);
 }
@@ -287,22 +287,23 @@ auto ihfft(const E& e, norm how, const source_place& here = {}) {
 ///     // prints: [[10.+0.j -2.+0.j]
 ///     //          [-4.+0.j  0.+0.j]] [[ 3.+0.j -1.+0.j]] (4, 2)
 template <array_expression E>
-auto fftn(const E& e, const extents& s, const axes& over, norm how = norm::backward, const source_place& here = {}) {
+auto fftn(const E& e, const extents& s, const axes& over, norm how = norm::backward,
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::complex_transform<false>("fftn", e, detail::several_axes("fftn", e, s, &over), how);
 }
 template <array_expression E, std::same_as<norm> N>
-auto fftn(const E& e, const extents& s, N how, const source_place& here = {}) {
+auto fftn(const E& e, const extents& s, N how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::complex_transform<false>("fftn", e, detail::several_axes("fftn", e, s, nullptr), how);
 }
 template <array_expression E>
-auto fftn(const E& e, const extents& s = none, const source_place& here = {}) {
+auto fftn(const E& e, const extents& s = none, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return fftn(e, s, norm::backward);
 }
 template <array_expression E>
-auto fftn(const E& e, norm how, const source_place& here = {}) {
+auto fftn(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return fftn(e, none, how);
 }
@@ -313,22 +314,23 @@ auto fftn(const E& e, norm how, const source_place& here = {}) {
 ///     // prints: [[1.+0.j 2.+0.j]
 ///     //          [3.+0.j 4.+0.j]]
 template <array_expression E>
-auto ifftn(const E& e, const extents& s, const axes& over, norm how = norm::backward, const source_place& here = {}) {
+auto ifftn(const E& e, const extents& s, const axes& over, norm how = norm::backward,
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::complex_transform<true>("ifftn", e, detail::several_axes("ifftn", e, s, &over), how);
 }
 template <array_expression E, std::same_as<norm> N>
-auto ifftn(const E& e, const extents& s, N how, const source_place& here = {}) {
+auto ifftn(const E& e, const extents& s, N how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::complex_transform<true>("ifftn", e, detail::several_axes("ifftn", e, s, nullptr), how);
 }
 template <array_expression E>
-auto ifftn(const E& e, const extents& s = none, const source_place& here = {}) {
+auto ifftn(const E& e, const extents& s = none, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return ifftn(e, s, norm::backward);
 }
 template <array_expression E>
-auto ifftn(const E& e, norm how, const source_place& here = {}) {
+auto ifftn(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return ifftn(e, none, how);
 }
@@ -340,22 +342,23 @@ auto ifftn(const E& e, norm how, const source_place& here = {}) {
 ///     // prints: [[20.+0.j -4.+4.j -4.+0.j]
 ///     //          [ 0.+0.j  0.+0.j  0.+0.j]]
 template <detail::real_expression E>
-auto rfftn(const E& e, const extents& s, const axes& over, norm how = norm::backward, const source_place& here = {}) {
+auto rfftn(const E& e, const extents& s, const axes& over, norm how = norm::backward,
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::real_transform("rfftn", e, detail::several_axes("rfftn", e, s, &over), how);
 }
 template <detail::real_expression E, std::same_as<norm> N>
-auto rfftn(const E& e, const extents& s, N how, const source_place& here = {}) {
+auto rfftn(const E& e, const extents& s, N how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::real_transform("rfftn", e, detail::several_axes("rfftn", e, s, nullptr), how);
 }
 template <detail::real_expression E>
-auto rfftn(const E& e, const extents& s = none, const source_place& here = {}) {
+auto rfftn(const E& e, const extents& s = none, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return rfftn(e, s, norm::backward);
 }
 template <detail::real_expression E>
-auto rfftn(const E& e, norm how, const source_place& here = {}) {
+auto rfftn(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return rfftn(e, none, how);
 }
@@ -366,22 +369,23 @@ auto rfftn(const E& e, norm how, const source_place& here = {}) {
 ///     // prints: [[1. 2.]
 ///     //          [3. 4.]]
 template <array_expression E>
-auto irfftn(const E& e, const extents& s, const axes& over, norm how = norm::backward, const source_place& here = {}) {
+auto irfftn(const E& e, const extents& s, const axes& over, norm how = norm::backward,
+            const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::inverse_real_transform("irfftn", e, detail::several_axes("irfftn", e, s, &over, true), how);
 }
 template <array_expression E, std::same_as<norm> N>
-auto irfftn(const E& e, const extents& s, N how, const source_place& here = {}) {
+auto irfftn(const E& e, const extents& s, N how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::inverse_real_transform("irfftn", e, detail::several_axes("irfftn", e, s, nullptr, true), how);
 }
 template <array_expression E>
-auto irfftn(const E& e, const extents& s = none, const source_place& here = {}) {
+auto irfftn(const E& e, const extents& s = none, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return irfftn(e, s, norm::backward);
 }
 template <array_expression E>
-auto irfftn(const E& e, norm how, const source_place& here = {}) {
+auto irfftn(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return irfftn(e, none, how);
 }
@@ -393,12 +397,12 @@ auto irfftn(const E& e, norm how, const source_place& here = {}) {
 ///     //          [-4.+0.j  0.+0.j]]
 template <array_expression E>
 auto fft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward,
-          const source_place& here = {}) {
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::complex_transform<false>("fft2", e, detail::several_axes("fft2", e, s, &over), how);
 }
 template <array_expression E>
-auto fft2(const E& e, norm how, const source_place& here = {}) {
+auto fft2(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return fft2(e, none, {-2, -1}, how);
 }
@@ -410,12 +414,12 @@ auto fft2(const E& e, norm how, const source_place& here = {}) {
 ///     //          [3.+0.j 4.+0.j]]
 template <array_expression E>
 auto ifft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward,
-           const source_place& here = {}) {
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::complex_transform<true>("ifft2", e, detail::several_axes("ifft2", e, s, &over), how);
 }
 template <array_expression E>
-auto ifft2(const E& e, norm how, const source_place& here = {}) {
+auto ifft2(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return ifft2(e, none, {-2, -1}, how);
 }
@@ -427,12 +431,12 @@ auto ifft2(const E& e, norm how, const source_place& here = {}) {
 ///     //          [-4.+0.j  0.+0.j]]
 template <detail::real_expression E>
 auto rfft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward,
-           const source_place& here = {}) {
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::real_transform("rfft2", e, detail::several_axes("rfft2", e, s, &over), how);
 }
 template <detail::real_expression E>
-auto rfft2(const E& e, norm how, const source_place& here = {}) {
+auto rfft2(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return rfft2(e, none, {-2, -1}, how);
 }
@@ -444,12 +448,12 @@ auto rfft2(const E& e, norm how, const source_place& here = {}) {
 ///     //          [3. 4.]]
 template <array_expression E>
 auto irfft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm how = norm::backward,
-            const source_place& here = {}) {
+            const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::inverse_real_transform("irfft2", e, detail::several_axes("irfft2", e, s, &over, true), how);
 }
 template <array_expression E>
-auto irfft2(const E& e, norm how, const source_place& here = {}) {
+auto irfft2(const E& e, norm how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return irfft2(e, none, {-2, -1}, how);
 }
@@ -462,7 +466,7 @@ auto irfft2(const E& e, norm how, const source_place& here = {}) {
 ///     std::cout << fft::fftfreq(4) << ' ' << fft::fftfreq<float>(5, 0.1);
 ///     // prints: [ 0.    0.25 -0.5  -0.25] [ 0.  2.  4. -4. -2.]
 template <std::floating_point T = double>
-array<T> fftfreq(index_t n, double d = 1, const source_place& here = {}) {
+array<T> fftfreq(index_t n, double d = 1, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::transforms<T>::frequencies(n, d);
 }
@@ -472,7 +476,7 @@ array<T> fftfreq(index_t n, double d = 1, const source_place& here = {}) {
 ///     std::cout << fft::rfftfreq(4) << ' ' << fft::rfftfreq(5, 0.1);
 ///     // prints: [0.   0.25 0.5 ] [0. 2. 4.]
 template <std::floating_point T = double>
-array<T> rfftfreq(index_t n, double d = 1, const source_place& here = {}) {
+array<T> rfftfreq(index_t n, double d = 1, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::transforms<T>::frequencies_of_reals(n, d);
 }
@@ -484,12 +488,12 @@ array<T> rfftfreq(index_t n, double d = 1, const source_place& here = {}) {
 ///     // prints: [-0.5  -0.25  0.    0.25] [[2 1]
 ///     //          [4 3]]
 template <array_expression E>
-auto fftshift(const E& e, const source_place& here = {}) {
+auto fftshift(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::shifted_transform(e, nullptr, false);
 }
 template <array_expression E>
-auto fftshift(const E& e, const axes& over, const source_place& here = {}) {
+auto fftshift(const E& e, const axes& over, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::shifted_transform(e, &over, false);
 }
@@ -499,12 +503,12 @@ auto fftshift(const E& e, const axes& over, const source_place& here = {}) {
 ///     std::cout << fft::ifftshift(array<int>{-2, -1, 0, 1, 2});
 ///     // prints: [ 0  1  2 -2 -1]
 template <array_expression E>
-auto ifftshift(const E& e, const source_place& here = {}) {
+auto ifftshift(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::shifted_transform(e, nullptr, true);
 }
 template <array_expression E>
-auto ifftshift(const E& e, const axes& over, const source_place& here = {}) {
+auto ifftshift(const E& e, const axes& over, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::shifted_transform(e, &over, true);
 }
@@ -520,7 +524,7 @@ auto ifftshift(const E& e, const axes& over, const source_place& here = {}) {
 ///     // prints: [1. 1.] True
 template <detail::real_expression E>
 auto dct(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward,
-         const source_place& here = {}) {
+         const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::cosine_transformed("dct", e, type, false, n, axis, how);
 }
@@ -532,7 +536,7 @@ auto dct(const E& e, int type = 2, const points& n = none, index_t axis = -1, no
 ///     // prints: True True
 template <detail::real_expression E>
 auto idct(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward,
-          const source_place& here = {}) {
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::cosine_transformed("idct", e, type, true, n, axis, how);
 }

@@ -53,7 +53,7 @@ decltype(auto) with_element_type(dtype t, const F& f) {
 ///     // prints: [[ 2.  4.  6.]
 ///     //          [ 8. 10. 12.]]
 template <array_expression E>
-void save(const std::string& path, const E& e, const source_place& at = {}) {
+void save(const std::string& path, const E& e, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     const auto values = detail::contiguous_values_as<typename E::value_type>(e);
     detail::save_elements(path, E::type, values.memory(), values.where());
@@ -72,7 +72,7 @@ void save(const std::string& path, const E& e, const source_place& at = {}) {
 ///     // prints: [1 2 3]
 ///     //         [load] counts.npy: holds int32, and float64 is wanted
 template <element_type T>
-array<T> load(const std::string& path, const source_place& at = {}) {
+array<T> load(const std::string& path, const source_place& at = source_place::current()) {
     const detail::in_statement of_the_user(at);
     detail::leaf<T> l;
     detail::load_elements(path, {detail::dtype_of<T>, l.memory(), l.where()});

@@ -49,8 +49,8 @@ public:
     /// No function.
     logger() = default;
     /// A copy of any function.
-    template <std::copy_constructible F>
-        requires std::invocable<F&, const log_record&> && (!std::same_as<F, logger>)
+    template <class F>
+        requires(!std::same_as<F, logger>) && std::invocable<F&, const log_record&> && std::copy_constructible<F>
     logger(F f) : function_(new F(std::move(f))), call_(call<F>), clone_(clone<F>), drop_(drop<F>) {}
     logger(const logger& l)
         : function_(l ? l.clone_(l.function_) : nullptr), call_(l.call_), clone_(l.clone_), drop_(l.drop_) {}

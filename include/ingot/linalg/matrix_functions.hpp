@@ -77,7 +77,8 @@ namespace linalg {
 ///               << linalg::solve_triangular(a, array<double>{4, 8}, {.trans = 1, .unit_diagonal = true});
 ///     // prints: [1. 2.] [4. 4.]
 template <detail::solvable_expression A, detail::solvable_expression B>
-auto solve_triangular(const A& a, const B& b, const triangular_options& how = {}, const source_place& here = {}) {
+auto solve_triangular(const A& a, const B& b, const triangular_options& how = {},
+                      const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::solved_type<A, B>;
     return detail::matrix_functions<T>::solve_triangular("solve_triangular", astype<T>(a), astype<T>(b), how);
@@ -93,7 +94,7 @@ auto solve_triangular(const A& a, const B& b, const triangular_options& how = {}
 ///     // prints: [[4.   4.  ]
 ///     //          [0.25 1.  ]] [1 1]
 template <detail::solvable_expression E>
-auto lu_factor(const E& e, const source_place& here = {}) {
+auto lu_factor(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     return detail::solved<T, T, std::int64_t>("lu_factor", detail::solver::lu, 0, 0, e);
@@ -112,7 +113,7 @@ auto lu_factor(const E& e, const source_place& here = {}) {
 ///     //         [[4. 4.]
 ///     //          [0. 1.]]
 template <detail::solvable_expression E>
-auto lu(const E& e, const source_place& here = {}) {
+auto lu(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::functions_of<E>::lu(astype<detail::solved_type<E>>(e));
 }
@@ -128,7 +129,7 @@ auto lu(const E& e, const source_place& here = {}) {
 template <element_type T, detail::solvable_expression B>
     requires(detail::promote(detail::dtype_of<T>, detail::solved_in<B>) == detail::dtype_of<T>)
 array<T> lu_solve(const std::tuple<array<T>, array<std::int64_t>>& lu_and_pivots, const B& b, int trans = 0,
-                  const source_place& here = {}) {
+                  const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::matrix_functions<T>::solve_by_lu(lu_and_pivots, astype<T>(b), trans);
 }
@@ -139,7 +140,8 @@ array<T> lu_solve(const std::tuple<array<T>, array<std::int64_t>>& lu_and_pivots
 ///     std::cout << linalg::cho_solve(linalg::cholesky(a), array<double>{8, 12});
 ///     // prints: [1. 2.]
 template <detail::solvable_expression C, detail::solvable_expression B>
-auto cho_solve(const C& c, const B& b, triangle of = triangle::lower, const source_place& here = {}) {
+auto cho_solve(const C& c, const B& b, triangle of = triangle::lower,
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::solved_type<C, B>;
     return detail::matrix_functions<T>::solve_by_cholesky(astype<T>(c), astype<T>(b), of == triangle::lower);
@@ -152,7 +154,7 @@ auto cho_solve(const C& c, const B& b, triangle of = triangle::lower, const sour
 ///     // prints: [[ 0.5    0.   ]
 ///     //          [-0.125  0.25 ]]
 template <detail::solvable_expression E>
-auto tri_inv(const E& e, triangle of = triangle::lower, const source_place& here = {}) {
+auto tri_inv(const E& e, triangle of = triangle::lower, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::functions_of<E>::inverse_triangle(astype<detail::solved_type<E>>(e), of == triangle::lower);
 }
@@ -166,7 +168,7 @@ auto tri_inv(const E& e, triangle of = triangle::lower, const source_place& here
 ///     //          [0. 1.]] [[-1.  0.]
 ///     //          [ 0. -1.]]
 template <detail::solvable_expression E>
-auto expm(const E& e, const source_place& here = {}) {
+auto expm(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::functions_of<E>::exponential(astype<detail::solved_type<E>>(e));
 }
@@ -180,7 +182,7 @@ auto expm(const E& e, const source_place& here = {}) {
 ///     // prints: [[0. 1. 2.]
 ///     //          [3. 4. 5.]]
 template <detail::solvable_expression A, detail::solvable_expression B>
-auto tensorsolve(const A& a, const B& b, const axes& last = {}, const source_place& here = {}) {
+auto tensorsolve(const A& a, const B& b, const axes& last = {}, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::solved_type<A, B>;
     return detail::matrix_functions<T>::tensorsolve(astype<T>(a), astype<T>(b), last);
@@ -193,7 +195,7 @@ auto tensorsolve(const A& a, const B& b, const axes& last = {}, const source_pla
 ///     std::cout << linalg::tensorinv(a, 1).shape() << ' ' << linalg::tensorinv(a, 1)(1, 2, 5);
 ///     // prints: (2, 3, 6) 0.5
 template <detail::solvable_expression E, detail::integer_argument I = int>
-auto tensorinv(const E& e, I ind = 2, const source_place& here = {}) {
+auto tensorinv(const E& e, I ind = 2, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::functions_of<E>::tensorinv(astype<detail::solved_type<E>>(e), detail::as_extent(ind));
 }
@@ -241,7 +243,7 @@ lazy<T> multi_dot_of(const lazy_parts<T>& parts) {
 ///     // prints: [1 3] [[1 3]
 ///     //          [3 7]]
 template <array_expression A, array_expression X>
-auto matvec(const A& a, const X& x, const source_place& here = {}) {
+auto matvec(const A& a, const X& x, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<A, X>;
     const product matrix = a, vector = x;
@@ -261,7 +263,7 @@ auto matvec(const A& a, const X& x, const source_place& here = {}) {
 ///     // prints: [4 6] [[1 2]
 ///     //          [4 6]]
 template <array_expression X, array_expression A>
-auto vecmat(const X& x, const A& a, const source_place& here = {}) {
+auto vecmat(const X& x, const A& a, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<X, A>;
     product vector = x;
@@ -289,12 +291,12 @@ namespace linalg {
 ///     std::cout << linalg::multi_dot({a, b, v}) << ' ' << linalg::multi_dot(std::tuple{a, b * 2}).shape();
 ///     // prints: [90. 90.] (2, 3)
 template <array_expression E>
-auto multi_dot(std::initializer_list<E> parts, const source_place& here = {}) {
+auto multi_dot(std::initializer_list<E> parts, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::multi_dot_of(detail::parts_of(parts));
 }
 template <detail::parts_argument P>
-auto multi_dot(const P& parts, const source_place& here = {}) {
+auto multi_dot(const P& parts, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::multi_dot_of(detail::parts_of(parts));
 }
@@ -308,7 +310,7 @@ auto multi_dot(const P& parts, const source_place& here = {}) {
 ///     //          [2 1 4 5]
 ///     //          [3 2 1 4]]
 template <array_expression C, array_expression R>
-auto toeplitz(const C& c, const R& r, const source_place& here = {}) {
+auto toeplitz(const C& c, const R& r, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using result = lazy<detail::type_of<detail::promote(detail::node_of<C>::type, detail::node_of<R>::type)>>;
     using T = typename result::value_type;
@@ -319,7 +321,7 @@ auto toeplitz(const C& c, const R& r, const source_place& here = {}) {
     return result(flip(sliding_window_view(diagonals, n), 0));
 }
 template <array_expression C>
-auto toeplitz(const C& c, const source_place& here = {}) {
+auto toeplitz(const C& c, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     if constexpr (detail::complex_number<typename detail::node_of<C>::value_type>)
         return toeplitz(c, conj(c));

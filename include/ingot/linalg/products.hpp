@@ -70,7 +70,7 @@ using product_of = lazy<type_of<product_dtype<node_of<A>, node_of<B>>>>;
 ///     //          [4. 3.]] [4. 8.]
 ///     //         [ 7 10]
 template <array_expression A, array_expression B>
-auto matmul(A&& a, B&& b, const source_place& here = {}) {
+auto matmul(A&& a, B&& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     using T = typename product::value_type;
@@ -120,7 +120,7 @@ lazy<T> contract_one(const char* operation, const lazy<T>& a, int of_a, const la
 ///     std::cout << dot(v, v + 1) << ' ' << dot(v, m) << ' ' << dot(v, scalar(2));
 ///     // prints: 20 [4 5] [2 4 6]
 template <array_expression A, array_expression B>
-auto dot(const A& a, const B& b, const source_place& here = {}) {
+auto dot(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     const product x = a, y = b;
@@ -137,7 +137,7 @@ auto dot(const A& a, const B& b, const source_place& here = {}) {
 ///     std::cout << vdot(array<std::complex<double>>{{0, 1}, {2, 0}}, array<std::complex<double>>{{0, 1}, {1, 0}});
 ///     // prints: 32.0 (3+0j)
 template <array_expression A, array_expression B>
-auto vdot(const A& a, const B& b, const source_place& here = {}) {
+auto vdot(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     product x = a;
@@ -154,7 +154,7 @@ auto vdot(const A& a, const B& b, const source_place& here = {}) {
 ///     array<int>{1, 1});
 ///     // prints: 32 [3 7]
 template <array_expression A, array_expression B>
-auto inner(const A& a, const B& b, const source_place& here = {}) {
+auto inner(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     const product x = a, y = b;
@@ -170,7 +170,7 @@ auto inner(const A& a, const B& b, const source_place& here = {}) {
 ///     // prints: [[ 3  4  5]
 ///     //          [ 6  8 10]]
 template <array_expression A, array_expression B>
-auto outer(const A& a, const B& b, const source_place& here = {}) {
+auto outer(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     return product(expand_dims(ravel(a), 1) * expand_dims(ravel(b), 0));
@@ -183,7 +183,7 @@ auto outer(const A& a, const B& b, const source_place& here = {}) {
 ///     std::cout << vecdot(array<int>{{1, 2}, {3, 4}}, array<int>{{1, 10}, {1, 10}}, 0);
 ///     // prints: [21 43] [ 4 60]
 template <array_expression A, array_expression B>
-auto vecdot(const A& a, const B& b, index_t axis = -1, const source_place& here = {}) {
+auto vecdot(const A& a, const B& b, index_t axis = -1, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     using T = typename product::value_type;
@@ -207,7 +207,8 @@ auto vecdot(const A& a, const B& b, index_t axis = -1, const source_place& here 
 ///     std::cout << tensordot(a, b) << ' ' << tensordot(a, b, {2}, {1}).shape() << ' ' << tensordot(a, b, 0).shape();
 ///     // prints: [55] (1, 2, 2) (1, 2, 3, 2, 3)
 template <array_expression A, array_expression B>
-auto tensordot(const A& a, const B& b, const axes& of_a, const axes& of_b, const source_place& here = {}) {
+auto tensordot(const A& a, const B& b, const axes& of_a, const axes& of_b,
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     const product x = a, y = b;
@@ -229,7 +230,7 @@ auto tensordot(const A& a, const B& b, const axes& of_a, const axes& of_b, const
     return contract("tensordot", x, left, y, right, result);
 }
 template <array_expression A, array_expression B, integer_argument I = int>
-auto tensordot(const A& a, const B& b, I count = 2, const source_place& here = {}) {
+auto tensordot(const A& a, const B& b, I count = 2, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const auto n = as_extent(count);
     check_tensor_count(shape_of_expression(a).values(), shape_of_expression(b).values(), n);
@@ -247,7 +248,7 @@ auto tensordot(const A& a, const B& b, I count = 2, const source_place& here = {
 ///     // prints: [[ 1  2 10 20]
 ///     //          [ 3  4 30 40]]
 template <array_expression A, array_expression B>
-auto kron(const A& a, const B& b, const source_place& here = {}) {
+auto kron(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     const product x = a, y = b;
@@ -271,7 +272,7 @@ auto kron(const A& a, const B& b, const source_place& here = {}) {
 template <array_expression A, array_expression B>
     requires(product_dtype<node_of<A>, node_of<B>> != dtype::b1)
 auto cross(const A& a, const B& b, index_t axis_of_a, index_t axis_of_b, index_t axis_of_result,
-           const source_place& here = {}) {
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using product = product_of<A, B>;
     product x = a, y = b;
@@ -285,7 +286,7 @@ auto cross(const A& a, const B& b, index_t axis_of_a, index_t axis_of_b, index_t
 }
 template <array_expression A, array_expression B>
     requires(product_dtype<node_of<A>, node_of<B>> != dtype::b1)
-auto cross(const A& a, const B& b, index_t axis = -1, const source_place& here = {}) {
+auto cross(const A& a, const B& b, index_t axis = -1, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return cross(a, b, axis, axis, axis);
 }
@@ -316,7 +317,7 @@ using detail::vecdot;
 ///     std::cout << linalg::trace(array<int>{{1, 2}, {3, 4}}) << ' ' << linalg::trace(ones<int>({5, 2, 2})).shape();
 ///     // prints: 5 (5,)
 template <array_expression E>
-auto trace(const E& e, index_t offset = 0, const source_place& here = {}) {
+auto trace(const E& e, index_t offset = 0, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return detail::trace(e, offset, -2, -1);
 }

@@ -126,7 +126,7 @@ enum class qr_mode : std::uint8_t { reduced, complete };
 ///     //          [1. 2.]]
 ///     //         [cholesky] the matrix of shape (2, 2) is not positive definite: its minor of order 2 is not positive
 template <detail::solvable_expression E>
-auto cholesky(const E& e, triangle of = triangle::lower, const source_place& here = {}) {
+auto cholesky(const E& e, triangle of = triangle::lower, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     const array<T> made = detail::solved<T, T>("cholesky", detail::solver::cholesky, of == triangle::upper, 0, e);
@@ -141,7 +141,7 @@ auto cholesky(const E& e, triangle of = triangle::lower, const source_place& her
 ///     std::cout << allclose(matmul(q, r), array<double>{{3, 1}, {4, 2}}) << ' ' << abs(r(0, 0)) << ' ' << r(1, 0);
 ///     // prints: True 5.0 0.0
 template <detail::solvable_expression E>
-auto qr(const E& e, qr_mode mode = qr_mode::reduced, const source_place& here = {}) {
+auto qr(const E& e, qr_mode mode = qr_mode::reduced, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     auto made = detail::solved<T, T, T>("qr", detail::solver::qr, mode == qr_mode::complete, 0, e);
@@ -157,7 +157,7 @@ auto qr(const E& e, qr_mode mode = qr_mode::reduced, const source_place& here = 
 ///     std::cout << s << ' ' << u.shape() << ' ' << vh.shape();
 ///     // prints: [4. 3.] (3, 2) (2, 2)
 template <detail::solvable_expression E>
-auto svd(const E& e, bool full_matrices = true, const source_place& here = {}) {
+auto svd(const E& e, bool full_matrices = true, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     return detail::solved<T, T, detail::part_of_type<T>, T>("svd", detail::solver::svd, full_matrices, 0, e);
@@ -168,7 +168,7 @@ auto svd(const E& e, bool full_matrices = true, const source_place& here = {}) {
 ///     std::cout << linalg::svdvals(array<double>{{3, 0}, {0, -4}});
 ///     // prints: [4. 3.]
 template <detail::solvable_expression E>
-auto svdvals(const E& e, const source_place& here = {}) {
+auto svdvals(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     return detail::solved<T, detail::part_of_type<T>>("svdvals", detail::solver::svdvals, 0, 0, e);
@@ -182,7 +182,7 @@ auto svdvals(const E& e, const source_place& here = {}) {
 ///     std::cout << round(w, 6) << ' ' << allclose(abs(v), sqrt(scalar(0.5)));
 ///     // prints: [1. 3.] True
 template <detail::solvable_expression E>
-auto eigh(const E& e, triangle of = triangle::lower, const source_place& here = {}) {
+auto eigh(const E& e, triangle of = triangle::lower, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     return detail::solved<T, detail::part_of_type<T>, T>("eigh", detail::solver::eigh, of == triangle::upper, 0, e);
@@ -193,7 +193,7 @@ auto eigh(const E& e, triangle of = triangle::lower, const source_place& here = 
 ///     std::cout << round(linalg::eigvalsh(array<double>{{2, 1}, {1, 2}}), 6);
 ///     // prints: [1. 3.]
 template <detail::solvable_expression E>
-auto eigvalsh(const E& e, triangle of = triangle::lower, const source_place& here = {}) {
+auto eigvalsh(const E& e, triangle of = triangle::lower, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     return detail::solved<T, detail::part_of_type<T>>("eigvalsh", detail::solver::eigvalsh, of == triangle::upper, 0,
@@ -208,7 +208,7 @@ auto eigvalsh(const E& e, triangle of = triangle::lower, const source_place& her
 ///     std::cout << round(abs(w), 6) << ' ' << round(abs(imag(w)), 6) << ' ' << v.shape();
 ///     // prints: [1. 1.] [1. 1.] (2, 2)
 template <detail::solvable_expression E>
-auto eig(const E& e, const source_place& here = {}) {
+auto eig(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     using C = detail::complex_of_type<T>;
@@ -220,7 +220,7 @@ auto eig(const E& e, const source_place& here = {}) {
 ///     std::cout << round(real(linalg::eigvals(array<double>{{2, 1}, {0, 2}})), 6);
 ///     // prints: [2. 2.]
 template <detail::solvable_expression E>
-auto eigvals(const E& e, const source_place& here = {}) {
+auto eigvals(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     return detail::solved<T, detail::complex_of_type<T>>("eigvals", detail::solver::eigvals, 0, 0, e);
@@ -232,7 +232,7 @@ auto eigvals(const E& e, const source_place& here = {}) {
 ///     std::cout << linalg::solve(array<double>{{2, 0}, {1, 4}}, array<double>{2, 9});
 ///     // prints: [1. 2.]
 template <detail::solvable_expression A, detail::solvable_expression B>
-auto solve(const A& a, const B& b, const source_place& here = {}) {
+auto solve(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::promote(detail::solved_in<A>, detail::solved_in<B>)>;
     return detail::solved<T, T>("solve", detail::solver::solve, 0, 0, a, b);
@@ -244,7 +244,7 @@ auto solve(const A& a, const B& b, const source_place& here = {}) {
 ///     // prints: [[0.5  0.  ]
 ///     //          [0.   0.25]]
 template <detail::solvable_expression E>
-auto inv(const E& e, const source_place& here = {}) {
+auto inv(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     return detail::solved<T, T>("inv", detail::solver::inv, 0, 0, e);
@@ -255,7 +255,7 @@ auto inv(const E& e, const source_place& here = {}) {
 ///     std::cout << linalg::det(array<double>{{2, 1}, {0, 4}});
 ///     // prints: 8.0
 template <detail::solvable_expression E>
-auto det(const E& e, const source_place& here = {}) {
+auto det(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     return detail::solved<T, T>("det", detail::solver::det, 0, 0, e);
@@ -268,7 +268,7 @@ auto det(const E& e, const source_place& here = {}) {
 ///     std::cout << sign << ' ' << log_of_size;
 ///     // prints: -1.0 0.0
 template <detail::solvable_expression E>
-auto slogdet(const E& e, const source_place& here = {}) {
+auto slogdet(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     return detail::solved<T, T, detail::part_of_type<T>>("slogdet", detail::solver::slogdet, 0, 0, e);
@@ -315,7 +315,8 @@ namespace linalg {
 ///     std::cout << round(x, 6) << ' ' << rank << ' ' << s.shape() << ' ' << sums.shape();
 ///     // prints: [2. 1.] 2 (2,) (1,)
 template <detail::solvable_expression A, detail::solvable_expression B>
-auto lstsq(const A& a, const B& b, std::optional<double> rcond = {}, const source_place& here = {}) {
+auto lstsq(const A& a, const B& b, std::optional<double> rcond = {},
+           const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::promote(detail::solved_in<A>, detail::solved_in<B>)>;
     using R = detail::part_of_type<T>;
@@ -334,7 +335,7 @@ auto lstsq(const A& a, const B& b, std::optional<double> rcond = {}, const sourc
 ///     // prints: [[1.  0.  0. ]
 ///     //          [0.  0.5 0. ]]
 template <detail::solvable_expression E>
-auto pinv(const E& e, std::optional<double> rcond = {}, const source_place& here = {}) {
+auto pinv(const E& e, std::optional<double> rcond = {}, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     using R = detail::part_of_type<T>;
@@ -355,7 +356,7 @@ auto pinv(const E& e, std::optional<double> rcond = {}, const source_place& here
 ///     std::cout << linalg::matrix_rank(array<double>{{1, 2}, {2, 4}}) << linalg::matrix_rank(eye(3));
 ///     // prints: 13
 template <detail::solvable_expression E>
-auto matrix_rank(const E& e, std::optional<double> tolerance = {}, const source_place& here = {}) {
+auto matrix_rank(const E& e, std::optional<double> tolerance = {}, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using R = detail::part_of_type<detail::type_of<detail::solved_in<E>>>;
     const array<R> s = svdvals(e);
@@ -514,7 +515,7 @@ auto norm(const E& e, const norm_order& order, const axes& over, K...) {
 ///               << ' ' << linalg::cond(array<double>{{1, 1}, {1, 1}}, 1);
 ///     // prints: 2.0 2.0 inf
 template <detail::solvable_expression E>
-auto cond(const E& e, const norm_order& order = none, const source_place& here = {}) {
+auto cond(const E& e, const norm_order& order = none, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = detail::type_of<detail::solved_in<E>>;
     using R = detail::part_of_type<T>;
@@ -540,7 +541,7 @@ auto cond(const E& e, const norm_order& order = none, const source_place& here =
 ///     // prints: [[89 55]
 ///     //          [55 34]]
 template <array_expression E, detail::integer_argument I>
-auto matrix_power(const E& e, I exponent, const source_place& here = {}) {
+auto matrix_power(const E& e, I exponent, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = typename detail::node_of<E>::value_type;
     return detail::power_of_matrices(lazy<T>(e), detail::as_extent(exponent));

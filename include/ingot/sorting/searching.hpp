@@ -56,14 +56,16 @@ INGOT_API void check_vector(const char* operation, std::span<const index_t> shap
 ///     std::cout << ' ' << searchsorted(array<int>{5, 1, 2}, 3, search_side::left, array<int>{1, 2, 0});
 ///     // prints: [1 0 4] [3 0 4] 2
 template <real_array A, real_operand V>
-auto searchsorted(const A& a, V&& v, search_side side = search_side::left, const source_place& here = {}) {
+auto searchsorted(const A& a, V&& v, search_side side = search_side::left,
+                  const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = type_of<compared_in<A, V>()>;
     check_vector("searchsorted", shape_of_expression(a).values());
     return search_text(false, side == search_side::right)(as_values<T>(std::forward<V>(v)), as_values<T>(a));
 }
 template <real_array A, real_operand V, integer_array S>
-auto searchsorted(const A& a, V&& v, search_side side, const S& sorter, const source_place& here = {}) {
+auto searchsorted(const A& a, V&& v, search_side side, const S& sorter,
+                  const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     check_vector("searchsorted", shape_of_expression(a).values());
     const shape_like length = shape_of_expression(a), given = shape_of_expression(sorter);
@@ -81,7 +83,7 @@ auto searchsorted(const A& a, V&& v, search_side side, const S& sorter, const so
 ///     std::cout << digitize(x, bins) << ' ' << digitize(x * 2, bins(slice(none, none, -1)));
 ///     // prints: [1 4 3] [4 0 1]
 template <real_operand X, real_array B>
-auto digitize(X&& x, const B& bins, bool right = false, const source_place& here = {}) {
+auto digitize(X&& x, const B& bins, bool right = false, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = type_of<compared_in<X, B>()>;
     check_vector("digitize", shape_of_expression(bins).values());
@@ -140,7 +142,7 @@ INGOT_API lazy<std::complex<double>> interpolated(const lazy<double>& x, const a
 template <real_operand X, real_array P, array_expression F,
           class T = type_of<promote(operand_type_of<F>().type, dtype::f8)>>
 lazy<T> interp(const X& x, const P& xp, const F& fp, const std::type_identity_t<interp_options<T>>& outside = {},
-               const source_place& here = {}) {
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using real = deferred<double, T>;
     return interpolated(lazy<real>(as_values<real>(x)), array<real>(as_values<real>(xp)), array<T>(as_values<T>(fp)),

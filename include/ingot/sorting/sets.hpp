@@ -78,7 +78,7 @@ array<T> unique_of_sorted(const array<T>& sorted) {
 ///     std::cout << unique(array<int>{{3, 1}, {1, 2}});
 ///     // prints: [1 2 3]
 template <ordered_array E>
-auto unique(const E& e, const source_place& here = {}) {
+auto unique(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     return unique_of_sorted(array<T>(sort(ravel(e))));
@@ -113,7 +113,7 @@ struct sorted_elements {
 ///     std::cout << unique_values(array<double>{2, NAN, 1, NAN, 2});
 ///     // prints: [ 1.  2. nan nan]
 template <ordered_array E>
-auto unique_values(const E& e, const source_place& here = {}) {
+auto unique_values(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     if constexpr (kind_of(dtype_of<T>) == kind::floating) {
@@ -130,7 +130,7 @@ auto unique_values(const E& e, const source_place& here = {}) {
 ///     std::cout << values << counts;
 ///     // prints: [3 5 9][2 3 1]
 template <ordered_array E>
-auto unique_counts(const E& e, const source_place& here = {}) {
+auto unique_counts(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     const sorted_elements<T> s(e);
@@ -144,7 +144,7 @@ auto unique_counts(const E& e, const source_place& here = {}) {
 ///     // prints: [3 5 9][[1 0]
 ///     //          [1 2]]
 template <ordered_array E>
-auto unique_inverse(const E& e, const source_place& here = {}) {
+auto unique_inverse(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     const sorted_elements<T> s(e);
@@ -159,7 +159,7 @@ auto unique_inverse(const E& e, const source_place& here = {}) {
 ///     std::cout << u.values << u.indices << u.counts << u.inverse_indices << all(u.values(u.inverse_indices) == x);
 ///     // prints: [3 5 9][1 0 3][2 3 1][1 0 1 2 0 1]True
 template <ordered_array E>
-auto unique_all(const E& e, const source_place& here = {}) {
+auto unique_all(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     const sorted_elements<T> s(e);
@@ -174,7 +174,7 @@ auto unique_all(const E& e, const source_place& here = {}) {
 ///     // prints: [[False  True]
 ///     //          [False  True]] [ True  True False]
 template <ordered_array E, ordered_array S>
-array<bool> isin(const E& e, const S& test, const source_place& here = {}) {
+array<bool> isin(const E& e, const S& test, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = type_of<compared_in<E, S>()>;
     const array<T> values(as_values<T>(ravel(e)));
@@ -192,7 +192,7 @@ array<bool> isin(const E& e, const S& test, const source_place& here = {}) {
 }
 
 template <ordered_array E>
-array<bool> isin(const E& e, braces<typename E::value_type> test, const source_place& here = {}) {
+array<bool> isin(const E& e, braces<typename E::value_type> test, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return isin(e, array<typename E::value_type>(test));
 }
@@ -205,7 +205,7 @@ using common_type = type_of<promote(dtype_of<typename A::value_type>, dtype_of<t
 ///     std::cout << union1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [1 2 3 4]
 template <ordered_array A, ordered_array B>
-auto union1d(const A& a, const B& b, const source_place& here = {}) {
+auto union1d(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = common_type<A, B>;
     return unique(
@@ -217,7 +217,7 @@ auto union1d(const A& a, const B& b, const source_place& here = {}) {
 ///     std::cout << intersect1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [2]
 template <ordered_array A, ordered_array B>
-auto intersect1d(const A& a, const B& b, const source_place& here = {}) {
+auto intersect1d(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = common_type<A, B>;
     const array<T> mine = unique(as_values<T>(a));
@@ -229,7 +229,7 @@ auto intersect1d(const A& a, const B& b, const source_place& here = {}) {
 ///     std::cout << setdiff1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [1 4]
 template <ordered_array A, ordered_array B>
-auto setdiff1d(const A& a, const B& b, const source_place& here = {}) {
+auto setdiff1d(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const auto mine = unique(a);
     return array<typename A::value_type>(mine(!isin(mine, b)));
@@ -240,7 +240,7 @@ auto setdiff1d(const A& a, const B& b, const source_place& here = {}) {
 ///     std::cout << setxor1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
 ///     // prints: [1 3 4]
 template <ordered_array A, ordered_array B>
-auto setxor1d(const A& a, const B& b, const source_place& here = {}) {
+auto setxor1d(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = common_type<A, B>;
     return union1d(array<T>(as_values<T>(setdiff1d(a, b))), array<T>(as_values<T>(setdiff1d(b, a))));

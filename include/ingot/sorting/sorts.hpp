@@ -55,7 +55,7 @@ auto by_rows(const char* operation, E&& e, index_t axis) {
 ///     //          [3 4]] [1 2 3 4] [[3 4]
 ///     //          [2 1]]
 template <array_expression E>
-auto sort(E&& e, index_t axis = -1, const source_place& here = {}) {
+auto sort(E&& e, index_t axis = -1, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = typename std::remove_cvref_t<E>::value_type;
     checked_axis("sort", axis, e.ndim());
@@ -63,20 +63,20 @@ auto sort(E&& e, index_t axis = -1, const source_place& here = {}) {
 }
 
 template <array_expression E>
-auto sort(E&& e, none_t, const source_place& here = {}) {
+auto sort(E&& e, none_t, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return sort(ravel(std::forward<E>(e)));
 }
 // Reversing a stable sort of the reversed axis keeps equal elements in order.
 template <array_expression E>
-auto sort(const E& e, index_t axis, in_descending_order, const source_place& here = {}) {
+auto sort(const E& e, index_t axis, in_descending_order, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     checked_axis("sort", axis, shape_of_expression(e).count());
     const axes over(axis);
     return viewed_to_read(sort(viewed_to_read(e, view_flipped, &over), axis), view_flipped, &over);
 }
 template <array_expression E>
-auto sort(const E& e, in_descending_order, const source_place& here = {}) {
+auto sort(const E& e, in_descending_order, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return sort(e, -1, descending);
 }
@@ -89,19 +89,19 @@ auto sort(const E& e, in_descending_order, const source_place& here = {}) {
 ///     std::cout << argsort(x) << ' ' << argsort(x, descending) << ' ' << argsort(array<int>{{3, 1}, {2, 4}}, none);
 ///     // prints: [1 3 2 0] [0 2 1 3] [1 2 0 3]
 template <array_expression E>
-auto argsort(const E& e, index_t axis = -1, const source_place& here = {}) {
+auto argsort(const E& e, index_t axis = -1, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     checked_axis("argsort", axis, e.ndim());
     return by_rows<library_function::argsort_rows, index_t>("argsort", e, axis);
 }
 
 template <array_expression E>
-auto argsort(E&& e, none_t, const source_place& here = {}) {
+auto argsort(E&& e, none_t, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return argsort(ravel(std::forward<E>(e)));
 }
 template <array_expression E>
-auto argsort(const E& e, index_t axis, in_descending_order, const source_place& here = {}) {
+auto argsort(const E& e, index_t axis, in_descending_order, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const shape_like shape = shape_of_expression(e);
     const int at = checked_axis("argsort", axis, shape.count());
@@ -110,7 +110,7 @@ auto argsort(const E& e, index_t axis, in_descending_order, const source_place& 
     return (shape[at] - 1) - viewed_to_read(from_behind, view_flipped, &over);
 }
 template <array_expression E>
-auto argsort(const E& e, in_descending_order, const source_place& here = {}) {
+auto argsort(const E& e, in_descending_order, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return argsort(e, -1, descending);
 }
@@ -147,13 +147,13 @@ array<index_t> lexsort(const std::tuple<E...>& keys) {
 ///     std::cout << partition(array<int>{7, 1, 5, 3}, 1)(1) << ' ' << partition(array<int>{7, 1, 5, 3}, {0, -1});
 ///     // prints: 3 [1 3 5 7]
 template <array_expression E>
-auto partition(E&& e, index_t kth, index_t axis = -1, const source_place& here = {}) {
+auto partition(E&& e, index_t kth, index_t axis = -1, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     check_kth("partition", kth, shape_of_expression(e).values(), axis);
     return sort(std::forward<E>(e), axis);
 }
 template <array_expression E>
-auto partition(E&& e, const integer_list& kths, index_t axis = -1, const source_place& here = {}) {
+auto partition(E&& e, const integer_list& kths, index_t axis = -1, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     check_kths("partition", kths, shape_of_expression(e).values(), axis);
     return sort(std::forward<E>(e), axis);
@@ -163,13 +163,14 @@ auto partition(E&& e, const integer_list& kths, index_t axis = -1, const source_
 ///     std::cout << argpartition(array<int>{7, 1, 5, 3}, 0)(0);
 ///     // prints: 1
 template <array_expression E>
-auto argpartition(const E& e, index_t kth, index_t axis = -1, const source_place& here = {}) {
+auto argpartition(const E& e, index_t kth, index_t axis = -1, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     check_kth("argpartition", kth, shape_of_expression(e).values(), axis);
     return argsort(e, axis);
 }
 template <array_expression E>
-auto argpartition(const E& e, const integer_list& kths, index_t axis = -1, const source_place& here = {}) {
+auto argpartition(const E& e, const integer_list& kths, index_t axis = -1,
+                  const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     check_kths("argpartition", kths, shape_of_expression(e).values(), axis);
     return argsort(e, axis);
@@ -236,7 +237,8 @@ array<T> rows_along(const E& e, index_t axis) {
 ///     // prints: [9 9 5] [1 3 4] [1 4]
 template <array_expression E>
     requires(kind_of(dtype_of<typename E::value_type>) != kind::complex)
-auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true, const source_place& here = {}) {
+auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true,
+          const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     check_element_count("topk", k, shape_of_expression(e).values(), axis);

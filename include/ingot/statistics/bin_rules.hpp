@@ -85,7 +85,8 @@ index_t bins_by(const char* operation, const E& e, bin_rule rule, const bin_rang
 ///     std::cout << histogram_bin_edges(x, bin_rule::sturges) << ' ' << histogram_bin_edges(x, bin_rule::sqrt, {0, 6});
 ///     // prints: [1. 3. 5. 7. 9.] [0. 1. 2. 3. 4. 5. 6.]
 template <real_array E>
-auto histogram_bin_edges(const E& e, bin_rule rule, bin_range range = {}, const source_place& here = {}) {
+auto histogram_bin_edges(const E& e, bin_rule rule, bin_range range = {},
+                         const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     constexpr const char* operation = "histogram_bin_edges";
     return histogram_bin_edges(e, bins_by(operation, e, rule, range), range);
@@ -98,17 +99,18 @@ auto histogram_bin_edges(const E& e, bin_rule rule, bin_range range = {}, const 
 ///     std::cout << counts << ' ' << edges.size();
 ///     // prints: [3 3 1 0 0 1] 7
 template <real_array E>
-auto histogram(const E& e, bin_rule rule, bin_range range = {}, const source_place& here = {}) {
+auto histogram(const E& e, bin_rule rule, bin_range range = {}, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return histogram(e, bins_by("histogram", e, rule, range), range);
 }
 template <real_array E>
-auto histogram(const E& e, bin_rule rule, density_t, const source_place& here = {}) {
+auto histogram(const E& e, bin_rule rule, density_t, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return histogram(e, bins_by("histogram", e, rule, {}), density);
 }
 template <real_array E>
-auto histogram(const E& e, bin_rule rule, bin_range range, density_t, const source_place& here = {}) {
+auto histogram(const E& e, bin_rule rule, bin_range range, density_t,
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return histogram(e, bins_by("histogram", e, rule, range), range, density);
 }

@@ -77,7 +77,8 @@ lazy<T> slid_along(const char* operation, const lazy<T>& a, const lazy<T>& v, co
 ///     convolve_mode::valid);
 ///     // prints: [0.  1.  2.5 4.  1.5] [1.  2.5 4. ] [2.5]
 template <array_expression A, array_expression V>
-auto convolve(const A& a, const V& v, convolve_mode how = convolve_mode::full, const source_place& here = {}) {
+auto convolve(const A& a, const V& v, convolve_mode how = convolve_mode::full,
+              const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using C = type_of<computed_in(type_of_both<A, V>)>;
     check_sequences("convolve", shape_of_expression(a).values(), shape_of_expression(v).values());
@@ -93,7 +94,8 @@ auto convolve(const A& a, const V& v, convolve_mode how = convolve_mode::full, c
 ///     std::cout << correlate(a, v) << ' ' << correlate(a, v, convolve_mode::full);
 ///     // prints: [8] [2 5 8 3 0]
 template <array_expression A, array_expression V>
-auto correlate(const A& a, const V& v, convolve_mode how = convolve_mode::valid, const source_place& here = {}) {
+auto correlate(const A& a, const V& v, convolve_mode how = convolve_mode::valid,
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using C = type_of<computed_in(type_of_both<A, V>)>;
     check_sequences("correlate", shape_of_expression(a).values(), shape_of_expression(v).values());
@@ -180,22 +182,22 @@ lazy<C> correlations(const lazy<C>& covariances) {
 ///     // prints: [[ 1. -1.]
 ///     //          [-1.  1.]] 0.6666666666666666 1.3333333333333333
 template <array_expression E>
-auto cov(const E& e, const covariance_options& how, const source_place& here = {}) {
+auto cov(const E& e, const covariance_options& how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return covariances_of<type_of<promote(node_of<E>::type, dtype::f8)>>("cov", e, how);
 }
 template <array_expression E>
-auto cov(const E& e, ddof less = ddof(1), const source_place& here = {}) {
+auto cov(const E& e, ddof less = ddof(1), const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return cov(e, covariance_options{.ddof = less.value()});
 }
 template <array_expression E, array_expression Y>
-auto cov(const E& e, const Y& y, const covariance_options& how, const source_place& here = {}) {
+auto cov(const E& e, const Y& y, const covariance_options& how, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return covariances_of<type_of<promote(type_of_both<E, Y>, dtype::f8)>>("cov", e, y, how);
 }
 template <array_expression E, array_expression Y>
-auto cov(const E& e, const Y& y, ddof less = ddof(1), const source_place& here = {}) {
+auto cov(const E& e, const Y& y, ddof less = ddof(1), const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return cov(e, y, covariance_options{.ddof = less.value()});
 }
@@ -207,12 +209,13 @@ auto cov(const E& e, const Y& y, ddof less = ddof(1), const source_place& here =
 ///     // prints: [[ 1. -1.]
 ///     //          [-1.  1.]]
 template <array_expression E>
-auto corrcoef(const E& e, const covariance_options& how = {}, const source_place& here = {}) {
+auto corrcoef(const E& e, const covariance_options& how = {}, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return correlations(covariances_of<type_of<promote(node_of<E>::type, dtype::f8)>>("corrcoef", e, how));
 }
 template <array_expression E, array_expression Y>
-auto corrcoef(const E& e, const Y& y, const covariance_options& how = {}, const source_place& here = {}) {
+auto corrcoef(const E& e, const Y& y, const covariance_options& how = {},
+              const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return correlations(covariances_of<type_of<promote(type_of_both<E, Y>, dtype::f8)>>("corrcoef", e, y, how));
 }

@@ -138,13 +138,14 @@ index_t length_of_counts(const X& x, index_t minlength) {
 ///     std::cout << ' ' << bincount(x, array<double>{0.5, 1, 2, 0.25});
 ///     // prints: [1 1 0 2] [1 3 0 0] [0.5  2.   0.   1.25]
 template <countable_array X>
-array<index_t> bincount(const X& x, index_t minlength = 0, const source_place& here = {}) {
+array<index_t> bincount(const X& x, index_t minlength = 0, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const index_t n = length_of_counts(as_values<index_t>(x), minlength);
     return scattered_sums<index_t>("bincount", n, 1, as_node(as_values<index_t>(x)));
 }
 template <countable_array X, real_array W>
-array<double> bincount(const X& x, const W& weights, index_t minlength = 0, const source_place& here = {}) {
+array<double> bincount(const X& x, const W& weights, index_t minlength = 0,
+                       const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     check_bincount(shape_of_expression(x).values(), minlength);
     const shape_like given = shape_of_expression(weights), wanted = shape_of_expression(x);
@@ -240,7 +241,8 @@ device device_of_values(const E& e) {
 ///     std::cout << histogram_bin_edges(x, 4) << ' ' << histogram_bin_edges(x, 2, {0, 1});
 ///     // prints: [0. 1. 2. 3. 4.] [0.  0.5 1. ]
 template <real_array E, bins_like B = int>
-auto histogram_bin_edges(const E& e, const B& bins = 10, bin_range range = {}, const source_place& here = {}) {
+auto histogram_bin_edges(const E& e, const B& bins = 10, bin_range range = {},
+                         const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     constexpr const char* operation = "histogram_bin_edges";
     if constexpr (array_expression<B>) {
@@ -344,35 +346,40 @@ void check_weights(const char* operation, const E& e, const W& weights) {
 ///     std::cout << ' ' << std::get<0>(histogram(x, 2, array<float>{1, 10, 2, 20}, {0, 4}));
 ///     // prints: [2 1 1] [1. 2. 3. 4.] [0 2 2] [ 3. 30.]
 template <real_array E, bins_like B = int>
-auto histogram(const E& e, const B& bins = 10, bin_range range = {}, const source_place& here = {}) {
+auto histogram(const E& e, const B& bins = 10, bin_range range = {},
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return histogram_by(e, bins, range,
                         [](const auto& at, index_t n) { return scattered_sums<index_t>("histogram", n, 1, at); });
 }
 template <real_array E, bins_like B, array_expression W>
-auto histogram(const E& e, const B& bins, const W& weights, bin_range range = {}, const source_place& here = {}) {
+auto histogram(const E& e, const B& bins, const W& weights, bin_range range = {},
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     check_weights("histogram", e, weights);
     return histogram_by(e, bins, range,
                         [&](const auto& at, index_t n) { return sums_of_weights("histogram", n, weights, at); });
 }
 template <real_array E, bins_like B>
-auto histogram(const E& e, const B& bins, density_t, const source_place& here = {}) {
+auto histogram(const E& e, const B& bins, density_t, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return as_density(histogram(e, bins));
 }
 template <real_array E, bins_like B>
-auto histogram(const E& e, const B& bins, bin_range range, density_t, const source_place& here = {}) {
+auto histogram(const E& e, const B& bins, bin_range range, density_t,
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return as_density(histogram(e, bins, range));
 }
 template <real_array E, bins_like B, array_expression W>
-auto histogram(const E& e, const B& bins, const W& weights, density_t, const source_place& here = {}) {
+auto histogram(const E& e, const B& bins, const W& weights, density_t,
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return as_density(histogram(e, bins, weights));
 }
 template <real_array E, bins_like B, array_expression W>
-auto histogram(const E& e, const B& bins, const W& weights, bin_range range, density_t, const source_place& here = {}) {
+auto histogram(const E& e, const B& bins, const W& weights, bin_range range, density_t,
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return as_density(histogram(e, bins, weights, range));
 }
@@ -450,7 +457,8 @@ const auto& bins_along(const B& bins) {
 ///     //         [[0.125 0.   ]
 ///     //          [0.25  0.125]]
 template <real_array X, real_array Y, pair_of_bins B = int>
-auto histogram2d(const X& x, const Y& y, const B& bins = 10, bin_ranges ranges = {}, const source_place& here = {}) {
+auto histogram2d(const X& x, const Y& y, const B& bins = 10, bin_ranges ranges = {},
+                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return histogram2d_by(x, y, bins_along<false>(bins), bins_along<true>(bins), ranges, [](const auto& at, index_t n) {
         return array<double>(as_values<double>(scattered_sums<index_t>("histogram2d", n, 1, at)));
@@ -458,7 +466,7 @@ auto histogram2d(const X& x, const Y& y, const B& bins = 10, bin_ranges ranges =
 }
 template <real_array X, real_array Y, pair_of_bins B, real_array W>
 auto histogram2d(const X& x, const Y& y, const B& bins, const W& weights, bin_ranges ranges = {},
-                 const source_place& here = {}) {
+                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     check_weights("histogram2d", x, weights);
     return histogram2d_by(
@@ -466,23 +474,25 @@ auto histogram2d(const X& x, const Y& y, const B& bins, const W& weights, bin_ra
         [&](const auto& at, index_t n) { return sums_of_floats("histogram2d", n, as_values<double>(weights), at); });
 }
 template <real_array X, real_array Y, pair_of_bins B>
-auto histogram2d(const X& x, const Y& y, const B& bins, density_t, const source_place& here = {}) {
+auto histogram2d(const X& x, const Y& y, const B& bins, density_t, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return as_density2d(histogram2d(x, y, bins));
 }
 template <real_array X, real_array Y, pair_of_bins B>
-auto histogram2d(const X& x, const Y& y, const B& bins, bin_ranges ranges, density_t, const source_place& here = {}) {
+auto histogram2d(const X& x, const Y& y, const B& bins, bin_ranges ranges, density_t,
+                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return as_density2d(histogram2d(x, y, bins, ranges));
 }
 template <real_array X, real_array Y, pair_of_bins B, real_array W>
-auto histogram2d(const X& x, const Y& y, const B& bins, const W& weights, density_t, const source_place& here = {}) {
+auto histogram2d(const X& x, const Y& y, const B& bins, const W& weights, density_t,
+                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return as_density2d(histogram2d(x, y, bins, weights));
 }
 template <real_array X, real_array Y, pair_of_bins B, real_array W>
 auto histogram2d(const X& x, const Y& y, const B& bins, const W& weights, bin_ranges ranges, density_t,
-                 const source_place& here = {}) {
+                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return as_density2d(histogram2d(x, y, bins, weights, ranges));
 }
@@ -545,7 +555,7 @@ INGOT_API std::tuple<array<double>, std::vector<array<double>>> counted_cells(co
 ///     //          [1. 1.]] 3 [0. 1. 2.]
 template <real_array E>
 auto histogramdd(const E& points, const bins_of_variables& bins = 10, const histogramdd_options& options = {},
-                 const source_place& here = {}) {
+                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return counted_cells(lazy<deferred<double, E>>(as_values<double>(points)), bins, options);
 }

@@ -154,13 +154,13 @@ auto along(const char* operation, const E& e, const std::vector<double>& q, doub
 ///     std::cout << median(m) << ' ' << median(m, 0) << ' ' << median(m, 1);
 ///     // prints: 3.5 [6.5 4.5 2.5] [7. 2.]
 template <real_numbers E>
-auto median(const E& e, quantile_axis axis = {}, const source_place& here = {}) {
+auto median(const E& e, quantile_axis axis = {}, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     constexpr double middle[] = {0.5};
     return along("median", e, middle, axis, [](const auto& sorted) { return median_of_sorted(sorted, false); });
 }
 template <real_numbers E>
-auto median(const E& e, index_t axis, keepdims_t, const source_place& here = {}) {
+auto median(const E& e, index_t axis, keepdims_t, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return eval(expand_dims(median(e, axis), axis));
 }
@@ -171,12 +171,12 @@ auto median(const E& e, index_t axis, keepdims_t, const source_place& here = {})
 ///     std::cout << nanmedian(array<double>{{1, nan, 3}, {nan, nan, nan}}, 1);
 ///     // prints: [ 2. nan]
 template <real_numbers E>
-auto nanmedian(const E& e, quantile_axis axis = {}, const source_place& here = {}) {
+auto nanmedian(const E& e, quantile_axis axis = {}, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return along("nanmedian", e, {}, axis, [](const auto& sorted) { return median_of_sorted(sorted, true); });
 }
 template <real_numbers E>
-auto nanmedian(const E& e, index_t axis, keepdims_t, const source_place& here = {}) {
+auto nanmedian(const E& e, index_t axis, keepdims_t, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return eval(expand_dims(nanmedian(e, axis), axis));
 }
@@ -192,7 +192,7 @@ auto nanmedian(const E& e, index_t axis, keepdims_t, const source_place& here = 
 ///     // prints: 2.2 [2. 4.] 3.0
 template <real_numbers E>
 auto quantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
-              const source_place& here = {}) {
+              const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const double part = checked_quantile("quantile", q, 1);
     return along("quantile", e, {&part, 1}, axis,
@@ -200,7 +200,7 @@ auto quantile(const E& e, double q, quantile_axis axis = {}, quantile_method met
 }
 template <real_numbers E>
 auto quantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
-              quantile_method method = quantile_method::linear, const source_place& here = {}) {
+              quantile_method method = quantile_method::linear, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return along("quantile", e, q, 1, false, axis,
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, false); });
@@ -212,7 +212,7 @@ auto quantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
 ///     // prints: 3.0
 template <real_numbers E>
 auto nanquantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
-                 const source_place& here = {}) {
+                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const double part = checked_quantile("nanquantile", q, 1);
     return along("nanquantile", e, {}, axis,
@@ -220,7 +220,7 @@ auto nanquantile(const E& e, double q, quantile_axis axis = {}, quantile_method 
 }
 template <real_numbers E>
 auto nanquantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
-                 quantile_method method = quantile_method::linear, const source_place& here = {}) {
+                 quantile_method method = quantile_method::linear, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return along("nanquantile", e, q, 1, true, axis,
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, true); });
@@ -232,7 +232,7 @@ auto nanquantile(const E& e, const std::vector<double>& q, quantile_axis axis = 
 ///     // prints: 4.0
 template <real_numbers E>
 auto percentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
-                const source_place& here = {}) {
+                const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const double part = checked_quantile("percentile", q, 100);
     return along("percentile", e, {&part, 1}, axis,
@@ -240,7 +240,7 @@ auto percentile(const E& e, double q, quantile_axis axis = {}, quantile_method m
 }
 template <real_numbers E>
 auto percentile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
-                quantile_method method = quantile_method::linear, const source_place& here = {}) {
+                quantile_method method = quantile_method::linear, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return along("percentile", e, q, 100, false, axis,
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, false); });
@@ -252,7 +252,7 @@ auto percentile(const E& e, const std::vector<double>& q, quantile_axis axis = {
 ///     // prints: 2.0
 template <real_numbers E>
 auto nanpercentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
-                   const source_place& here = {}) {
+                   const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     const double part = checked_quantile("nanpercentile", q, 100);
     return along("nanpercentile", e, {}, axis,
@@ -260,7 +260,8 @@ auto nanpercentile(const E& e, double q, quantile_axis axis = {}, quantile_metho
 }
 template <real_numbers E>
 auto nanpercentile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
-                   quantile_method method = quantile_method::linear, const source_place& here = {}) {
+                   quantile_method method = quantile_method::linear,
+                   const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return along("nanpercentile", e, q, 100, true, axis,
                  [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, true); });

@@ -1,4 +1,4 @@
-#include "runtime/front/counters.hpp"
+#include "runtime/system/counters.hpp"
 
 #include <new>
 
