@@ -69,7 +69,8 @@ def main(source):
     faults += [f"{here} no longer includes {there}: take it out of the table" for here, there in
                sorted(allowed - arrows.keys())]
     print(f"{len(arrows)} arrows between folders, {ALLOWED.count('^')} of them back up")
-    sys.exit("\n".join(faults))
+    if faults:
+        sys.exit("\n".join(faults))
 
 
 main(*sys.argv[1:])
