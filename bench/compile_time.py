@@ -118,7 +118,7 @@ unused, _ = measure(USE % "")
 for name, statement in FUNCTIONS.items():
     report(f"the first {name}", "s", measure(USE % statement)[0] - unused)
 for name in PROGRAMS:
-    seconds, memory = measure((root / "examples" / f"{name}.cpp").read_text(), "-I", str(root))
+    seconds, memory = measure((root / "examples" / f"{name}.cpp").read_text(), "-I", str(root), "-I", str(root / "examples"))
     report(f"examples/{name}.cpp", "s", seconds, 8)
     report(f"examples/{name}.cpp: memory", "GiB", memory)
 seconds, memory = measure(trees(10, 30))
