@@ -6,10 +6,9 @@
 
 #include <ingot/core/half.hpp>
 
-#define INGOT_FOR_EVERY_DTYPE(M)                                                                                       \
-    M(bool)                                                                                                            \
-    M(std::int8_t)                                                                                                     \
-    M(std::uint8_t)                                                                                                    \
-    M(std::int16_t)                                                                                                    \
-    M(std::uint16_t) M(std::int32_t) M(std::uint32_t) M(std::int64_t) M(std::uint64_t) M(float16) M(bfloat16) M(float) \
-        M(double) M(std::complex<float>) M(std::complex<double>)
+// clang-format off
+#define INGOT_FOR_EVERY_DTYPE(M) \
+    M(bool) M(std::int8_t) M(std::uint8_t) M(std::int16_t) M(std::uint16_t) M(std::int32_t) M(std::uint32_t) \
+    M(std::int64_t) M(std::uint64_t) M(float16) M(bfloat16) M(float) M(double) M(std::complex<float>) \
+    M(std::complex<double>)
+// clang-format on
