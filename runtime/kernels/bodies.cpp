@@ -143,8 +143,8 @@ cast_block cast_for(dtype from, dtype to) {
 
 namespace ingot::detail {
 
-void apply_to_elements(op o, dtype first, dtype others, const void* a, const void* b, const void* c, void* result) {
-    runtime::bodies::map_for(o, first, others)(a, b, c, result, 1);
+elements_function function_of_elements(op o, dtype first, dtype others) {
+    return runtime::bodies::map_for(o, first, others);
 }
 
 }  // namespace ingot::detail

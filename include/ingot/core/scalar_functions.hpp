@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -53,9 +54,9 @@ To cast(From x) {
 #pragma GCC diagnostic pop
 #endif
 
-/// Computes row `o` for one element by the library's table. The first operand has dtype `first`, the others `others`.
-INGOT_API void apply_to_elements(op o, dtype first, dtype others, const void* a, const void* b, const void* c,
-                                 void* result);
+/// Row `o` over n elements: the interpreter's function for a first operand and others of these dtypes.
+using elements_function = void (*)(const void* a, const void* b, const void* c, void* result, std::size_t n);
+INGOT_API elements_function function_of_elements(op o, dtype first, dtype others);
 
 /// The type of a scalar argument; long double counts as double.
 template <class T>
@@ -91,7 +92,8 @@ auto apply_to_scalars(First a, Second b = {}, Third c = {}) {
     const T third = bodies::cast<T>(static_cast<scalar_type<Third>>(c));
     constexpr dtype given = body_result(facts(O).rule, dtype_of<T>);  // `special` rows round it to R
     type_of<given> result{};
-    apply_to_elements(O, dtype_of<A>, dtype_of<B>, &first, &second, &third, &result);
+    static const elements_function row = function_of_elements(O, dtype_of<A>, dtype_of<B>);  // looked up once
+    row(&first, &second, &third, &result, 1);
     return static_cast<R>(result);
 }
 
