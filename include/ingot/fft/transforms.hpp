@@ -180,8 +180,7 @@ auto fft(const E& e, const points& n = none, index_t axis = -1, norm how = norm:
 }
 template <array_expression E>
 auto fft(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return fft(e, none, -1, how);
+    return fft(e, none, -1, how, here);
 }
 
 /// The inverse of `fft`: ifft(fft(e)) is e. Throws as `fft`.
@@ -197,8 +196,7 @@ auto ifft(const E& e, const points& n = none, index_t axis = -1, norm how = norm
 }
 template <array_expression E>
 auto ifft(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return ifft(e, none, -1, how);
+    return ifft(e, none, -1, how, here);
 }
 
 /// The first n / 2 + 1 elements of the transform of n real numbers; the others are their conjugates. The result is an
@@ -215,8 +213,7 @@ auto rfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm
 }
 template <detail::real_expression E>
 auto rfft(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return rfft(e, none, -1, how);
+    return rfft(e, none, -1, how, here);
 }
 
 /// The inverse of `rfft`: n real numbers, by default twice e's elements less two; an expression in float32 or float64.
@@ -234,8 +231,7 @@ auto irfft(const E& e, const points& n = none, index_t axis = -1, norm how = nor
 }
 template <array_expression E>
 auto irfft(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return irfft(e, none, -1, how);
+    return irfft(e, none, -1, how, here);
 }
 
 /// The transform of a signal whose second half is the conjugate of the first, which e has: n real numbers, by default
@@ -254,8 +250,7 @@ auto hfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm
 }
 template <array_expression E>
 auto hfft(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return hfft(e, none, -1, how);
+    return hfft(e, none, -1, how, here);
 }
 
 /// The inverse of `hfft`: the first n / 2 + 1 elements. Throws as `fft`.
@@ -272,8 +267,7 @@ auto ihfft(const E& e, const points& n = none, index_t axis = -1, norm how = nor
 }
 template <detail::real_expression E>
 auto ihfft(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return ihfft(e, none, -1, how);
+    return ihfft(e, none, -1, how, here);
 }
 
 // ---- along several axes --------------------------------------------------------------------------------------------
@@ -299,13 +293,11 @@ auto fftn(const E& e, const extents& s, N how, const source_place& here = source
 }
 template <array_expression E>
 auto fftn(const E& e, const extents& s = none, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return fftn(e, s, norm::backward);
+    return fftn(e, s, norm::backward, here);
 }
 template <array_expression E>
 auto fftn(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return fftn(e, none, how);
+    return fftn(e, none, how, here);
 }
 
 /// The inverse of `fftn`. Throws as it does.
@@ -326,13 +318,11 @@ auto ifftn(const E& e, const extents& s, N how, const source_place& here = sourc
 }
 template <array_expression E>
 auto ifftn(const E& e, const extents& s = none, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return ifftn(e, s, norm::backward);
+    return ifftn(e, s, norm::backward, here);
 }
 template <array_expression E>
 auto ifftn(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return ifftn(e, none, how);
+    return ifftn(e, none, how, here);
 }
 
 /// The transform of real numbers along several axes; along the last one given the result has the first n / 2 + 1
@@ -354,13 +344,11 @@ auto rfftn(const E& e, const extents& s, N how, const source_place& here = sourc
 }
 template <detail::real_expression E>
 auto rfftn(const E& e, const extents& s = none, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return rfftn(e, s, norm::backward);
+    return rfftn(e, s, norm::backward, here);
 }
 template <detail::real_expression E>
 auto rfftn(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return rfftn(e, none, how);
+    return rfftn(e, none, how, here);
 }
 
 /// The inverse of `rfftn`; the last extent of `s` is that of the result. Throws as it does.
@@ -381,13 +369,11 @@ auto irfftn(const E& e, const extents& s, N how, const source_place& here = sour
 }
 template <array_expression E>
 auto irfftn(const E& e, const extents& s = none, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return irfftn(e, s, norm::backward);
+    return irfftn(e, s, norm::backward, here);
 }
 template <array_expression E>
 auto irfftn(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return irfftn(e, none, how);
+    return irfftn(e, none, how, here);
 }
 
 /// `fftn` along two axes, by default the last two. Throws as it does.
@@ -403,8 +389,7 @@ auto fft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, norm
 }
 template <array_expression E>
 auto fft2(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return fft2(e, none, {-2, -1}, how);
+    return fft2(e, none, {-2, -1}, how, here);
 }
 
 /// The inverse of `fft2`. Throws as it does.
@@ -420,8 +405,7 @@ auto ifft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, nor
 }
 template <array_expression E>
 auto ifft2(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return ifft2(e, none, {-2, -1}, how);
+    return ifft2(e, none, {-2, -1}, how, here);
 }
 
 /// `rfftn` along two axes, by default the last two. Throws as it does.
@@ -437,8 +421,7 @@ auto rfft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, nor
 }
 template <detail::real_expression E>
 auto rfft2(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return rfft2(e, none, {-2, -1}, how);
+    return rfft2(e, none, {-2, -1}, how, here);
 }
 
 /// The inverse of `rfft2`. Throws as it does.
@@ -454,8 +437,7 @@ auto irfft2(const E& e, const extents& s = none, const axes& over = {-2, -1}, no
 }
 template <array_expression E>
 auto irfft2(const E& e, norm how, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return irfft2(e, none, {-2, -1}, how);
+    return irfft2(e, none, {-2, -1}, how, here);
 }
 
 // ---- frequencies and their order -----------------------------------------------------------------------------------

@@ -287,8 +287,7 @@ auto cross(const A& a, const B& b, index_t axis_of_a, index_t axis_of_b, index_t
 template <array_expression A, array_expression B>
     requires(product_dtype<node_of<A>, node_of<B>> != dtype::b1)
 auto cross(const A& a, const B& b, index_t axis = -1, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return cross(a, b, axis, axis, axis);
+    return cross(a, b, axis, axis, axis, here);
 }
 
 }  // namespace detail

@@ -77,8 +77,7 @@ auto sort(const E& e, index_t axis, in_descending_order, const source_place& her
 }
 template <array_expression E>
 auto sort(const E& e, in_descending_order, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return sort(e, -1, descending);
+    return sort(e, -1, descending, here);
 }
 
 /// The indices that sort e along an axis, by default the last one: take_along_axis(e, argsort(e, axis), axis) is
@@ -111,8 +110,7 @@ auto argsort(const E& e, index_t axis, in_descending_order, const source_place& 
 }
 template <array_expression E>
 auto argsort(const E& e, in_descending_order, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    return argsort(e, -1, descending);
+    return argsort(e, -1, descending, here);
 }
 
 /// The indices that sort along the last axis by the last of several keys, among equal ones by the one before, and so
