@@ -13,7 +13,9 @@ inline std::string type_name(dtype t) {
     if (t == dtype::f8) return "double";
     return std::string(name(t));
 }
-/// Whether a user's text can compute in this dtype.
-constexpr bool has_spelling(dtype t) { return detail::kind_of(t) <= detail::kind::floating; }
+/// The type's name in a user's text, where a complex number is a class with operators.
+inline std::string type_name_in_text(dtype t) {
+    return t == dtype::c8 ? "complex<float>" : t == dtype::c16 ? "complex<double>" : type_name(t);
+}
 
 }  // namespace ingot::codegen

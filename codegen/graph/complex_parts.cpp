@@ -357,10 +357,13 @@ private:
             case node_kind::store:
                 for (int a = 0; a < given.arity; ++a) n.arguments[a] = whole(v[a]);
                 return {intern(n)};
+            case node_kind::user:
+                for (int a = 0; a < given.arity; ++a) n.arguments[a] = whole(v[a]);
+                [[fallthrough]];
             case node_kind::view:
-                return taken_apart(intern(n));
+                return is_complex(given.type) ? taken_apart(intern(n)) : value{intern(n)};
             default:
-                throw dtype_error("[evaluate] a user's function takes no complex numbers");
+                throw error("[lower] a node takes no complex numbers");
         }
     }
 

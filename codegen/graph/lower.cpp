@@ -160,7 +160,7 @@ private:
     /// Whether an elementwise text reads its input `i`. The last two inputs, the element's number and the count, are
     /// optional.
     static bool asks_for(const user_text& t, std::size_t i) {
-        return i + 2 < t.inputs.size() || has_name(t.parts[0], i + 1 < t.inputs.size() ? "i" : "_ind");
+        return t.writes || i + 2 < t.inputs.size() || has_name(t.parts[0], i + 1 < t.inputs.size() ? "i" : "_ind");
     }
 
     node_id lower_map(word w) {

@@ -27,6 +27,7 @@ std::vector<std::string> split(const std::string& text) {
 }  // namespace
 
 std::string user_text::function(std::uint16_t which) const {
+    if (writes) return "write";
     if (!reduces()) return outputs[which].name;
     return static_cast<user_part>(which) == user_part::map ? "map" : "post";
 }
@@ -53,24 +54,33 @@ user_text read_user_text(const std::string& text, std::uint64_t binding) {
     user_text t;
     t.name = parts[0];
     for (int i = 0; i < letters.count; ++i) {
-        if (!has_spelling(letters.types[i]))
-            throw dtype_error("[" + t.name + "] a kernel's text takes no " + std::string(name(letters.types[i])));
         t.types.emplace_back(letters.letters[i], computed_in(letters.types[i]));
     }
     const auto parameter_of = [&](const kernel_parameter& p) -> user_text::parameter {
         if (p.is_placeholder() && letters.find(p.type[0]) == letters.count)
             throw error("[key] has a kernel's text whose output has a type of its own");
         const dtype of = computed_in(letters.type_of(p));
-        const std::string type(p.is_placeholder() ? p.type : type_name(of));
-        return {p.raw ? "raw_array<" + type + '>' : type, std::string(p.name), of, p.raw};
+        const std::string type(p.is_placeholder() ? p.type : type_name_in_text(of));
+        return {p.raw ? "const raw_array<" + type + '>' : type, std::string(p.name), of, p.raw};
     };
     for (const kernel_parameter& p : in) t.inputs.push_back(parameter_of(p));
     for (const kernel_parameter& p : out) t.outputs.push_back(parameter_of(p));
-    if (reduces)
+    if (reduces) {
         t.partial =
             parameter_of({parts.size() < 8 || parts[7].empty() ? out[0].type : std::string_view(parts[7]), "a"});
-    else  // further inputs of CuPy's elementwise kernels: the element's number and their count
+        if (kind_of(t.partial.of) == kind::complex)
+            throw dtype_error("[" + t.name + "] partial results are real numbers, not " +
+                              std::string(name(t.partial.of)) +
+                              ": sum(k(x)) of an elementwise kernel k adds complex numbers");
+    } else {
+        t.writes = out.has_raw();
+        if (t.writes)
+            for (const user_text::parameter& p : t.outputs)
+                t.inputs.push_back({p.raw ? p.type.substr(6) : "raw_array<" + p.type + '>',
+                                    p.raw ? p.name : "all_of_" + p.name, p.of, true});
+        // Further inputs of CuPy's elementwise kernels: the element's number and their count.
         for (const char* known : {"i", "_ind_size"}) t.inputs.push_back({"int64", known, dtype::i8});
+    }
     const std::size_t end = reduces ? 7 : 4;
     t.parts.assign(parts.begin() + 3, parts.begin() + static_cast<std::ptrdiff_t>(end));
     if (parts.size() > end + reduces) t.preamble = parts.back();

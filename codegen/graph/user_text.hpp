@@ -15,7 +15,7 @@ struct user_text {
     struct parameter {
         std::string type, name;  // as spelled in the source
         dtype of;
-        bool raw = false;  // a whole array
+        bool raw = false;  // a whole array in C order
         friend bool operator==(const parameter&, const parameter&) = default;
     };
     std::string name;
@@ -25,10 +25,13 @@ struct user_text {
     parameter partial;               // a reduction's partial results
     std::string preamble;            // the text before the kernel
 
+    bool writes = false;  // an elementwise kernel with raw outputs
+
     bool reduces() const { return parts.size() == 4; }
     /// Whether a reduction's post uses the numbers of elements before and after it.
     bool counts() const;
-    /// The function that a node calls: "map", "post", or an output's name.
+    /// The function that a node calls: "map", "post", an output's name, or "write", which has the outputs among its
+    /// inputs, as raw arrays, and returns the index at which a scatter writes nothing.
     std::string function(std::uint16_t which) const;
     friend bool operator==(const user_text&, const user_text&) = default;
 };

@@ -42,6 +42,7 @@ enum class argument_kind : std::uint8_t {
     view_stride,   // the pick's stride on its axis `axis` (no_number: none), and formula `index` (no_number: none)
     view_pointer,  // temporary `index` at the pick's offset
     raw_count,     // operand `index`: its number of elements
+    raw_axes,      // operand `index`: the number of axes, then most_raw_axes extents, then as many strides in bytes
     // The record for errors that a kernel finds (codegen/text/error_report.hpp).
     error_record,  // the record of the stream
     statement,     // the number by which the statement's expression is found
@@ -63,6 +64,8 @@ constexpr std::uint32_t members_of(argument_kind k) {
             return 11;
         case argument_kind::ranged_rounds:
             return 12;
+        case argument_kind::raw_axes:
+            return 1 + 2 * detail::most_raw_axes;
         default:
             return 1;
     }

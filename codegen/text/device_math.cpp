@@ -75,6 +75,17 @@ constexpr device_function table[] = {
     {"rnorm4d", "xxxxx", "T(1 / __builtin_hypot(__builtin_hypot(a, b), __builtin_hypot(c, d)))"},
     {"rsqrt", "xx", "T(1 / __builtin_sqrt(a))"},
 
+    // Atomic operations return the old value; on the host elements come in order.
+    {"atomicAdd", "", "template <class A, class B>\nstatic inline A atomicAdd(A* at, B b) {\n    const A old = *at;\n    *at = A(old + b);\n    return old;\n}\n"},
+    {"atomicSub", "", "template <class A, class B>\nstatic inline A atomicSub(A* at, B b) {\n    const A old = *at;\n    *at = A(old - b);\n    return old;\n}\n"},
+    {"atomicMax", "", "template <class A, class B>\nstatic inline A atomicMax(A* at, B b) {\n    const A old = *at, to = A(b);\n    if (old < to) *at = to;\n    return old;\n}\n"},
+    {"atomicMin", "", "template <class A, class B>\nstatic inline A atomicMin(A* at, B b) {\n    const A old = *at, to = A(b);\n    if (to < old) *at = to;\n    return old;\n}\n"},
+    {"atomicAnd", "", "template <class A, class B>\nstatic inline A atomicAnd(A* at, B b) {\n    const A old = *at;\n    *at = A(old & b);\n    return old;\n}\n"},
+    {"atomicOr", "", "template <class A, class B>\nstatic inline A atomicOr(A* at, B b) {\n    const A old = *at;\n    *at = A(old | b);\n    return old;\n}\n"},
+    {"atomicXor", "", "template <class A, class B>\nstatic inline A atomicXor(A* at, B b) {\n    const A old = *at;\n    *at = A(old ^ b);\n    return old;\n}\n"},
+    {"atomicExch", "", "template <class A, class B>\nstatic inline A atomicExch(A* at, B b) {\n    const A old = *at;\n    *at = A(b);\n    return old;\n}\n"},
+    {"atomicCAS", "", "template <class A, class B, class C>\nstatic inline A atomicCAS(A* at, B expected, C b) {\n    const A old = *at;\n    if (old == A(expected)) *at = A(b);\n    return old;\n}\n"},
+
     // Least and greatest: of two numbers of one kind, in the wider type of the two.
     {"max", "", "template <class A, class B>\nstatic inline auto max(A a, B b) {\n    return a < b ? b : a;\n}\n"},
     {"max", "fff", "__builtin_fmaxf(a, b)"}, {"max", "ddd", "__builtin_fmax(a, b)"},

@@ -8,6 +8,7 @@
 
 #include "codegen/graph/rows.hpp"
 #include "codegen/plan/thread_folds.hpp"
+#include "codegen/text/complex_in_text.hpp"
 #include "codegen/text/error_report.hpp"
 #include "codegen/text/random.hpp"
 #include "codegen/text/scatter.hpp"
@@ -467,7 +468,10 @@ void kernel_builder::name_raw(node_id id) {
         arguments.member({argument_kind::raw_count, 8, n.index}, needs.type(dtype::i8), name + "_count");
     const auto member = [&](const std::string& m) { return from.empty() ? m : from + m.substr(m.find('.') + 1); };
     add_raw_array(needs);
-    code.line("const raw_array<", type, "> ", name, "_all = {", member(data), ", ", member(count), "};");
+    const std::string axes = arguments.member({argument_kind::raw_axes, 8, n.index}, "array_axes", name + "_axes");
+    const std::string element = type_in_text(n.type, needs);
+    code.line("const raw_array<", element, "> ", name, "_all = {", member(axes), ", (", element, "*)", member(data),
+              ", ", member(count), "};");
     body.name(id, name + "_all");
 }
 

@@ -8,6 +8,7 @@
 #include <ingot/kernels/kernel_text.hpp>
 
 #include "codegen/graph/names_in_text.hpp"
+#include "codegen/text/complex_in_text.hpp"
 #include "codegen/text/device_math.hpp"
 #include "codegen/text/spelling.hpp"
 #include "codegen/text/writer.hpp"
@@ -31,6 +32,7 @@ void declare(std::string_view given, prelude& needs) {
     } else if (host) {  // NVRTC knows the rest
         declare_device_function(given, needs);
     }
+    declare_complex_function(given, needs);
 }
 
 void declare_names(const std::string& text, prelude& needs) {
@@ -71,18 +73,22 @@ public:
     printer(const user_text& t, prelude& needs) : text_(t), out_(1) {
         prefix_ = "static " + std::string(needs.where() == target::cuda ? "__device__ __forceinline__ " : "");
         for (const auto& [letter, type] : t.types)
-            out_.line("using ", std::string(1, letter), " = ", needs.type(type), ";");
+            out_.line("using ", std::string(1, letter), " = ", type_in_text(type, needs), ";");
     }
 
     void expression(const std::string& name, const std::string& given, const std::string& value) {
         note("the " + name + " of " + text_.name, value);
         out_.line(prefix_, text_.partial.type, ' ', name, '(', given, ") { return ", enclosed(value), "; }");
     }
-    /// `statements` set the outputs; the output `result` is returned.
+    /// `statements` set the outputs; the output `result` is returned, a complex one as it lies in memory. Without
+    /// `result` the outputs are written to their arrays.
     void statements(const std::string& name, const std::string& given, const std::string& statements,
-                    const user_text::parameter& result) {
-        out_.open(prefix_, result.type, ' ', name, '(', given, ")");
-        for (const user_text::parameter& p : text_.outputs) out_.line(p.type, ' ', p.name, ";");
+                    const user_text::parameter* result) {
+        const bool complex = result != nullptr && kind_of(result->of) == kind::complex;
+        const std::string type = result == nullptr ? "int64" : complex ? type_name(result->of) : result->type;
+        out_.open(prefix_, type, ' ', name, '(', given, ")");
+        for (const user_text::parameter& p : text_.outputs)
+            if (!p.raw) out_.line(p.type, ' ', p.name, ";");
         const std::vector<const char*> all = text_.reduces() ? std::vector{"_in_ind", "_out_ind"} : std::vector{"_ind"};
         for (const char* known : all)
             if (has_name(statements, known))
@@ -90,7 +96,15 @@ public:
                           "int64 size() const { return n; } } ", known, '{', known, "_size};");
         note((text_.reduces() ? "the post of " : "the text of ") + text_.name, statements);
         out_.line(enclosed(statements), ";");
-        out_.line("return ", result.name, ";");
+        if (result == nullptr) {
+            for (const user_text::parameter& p : text_.outputs)
+                if (!p.raw) out_.line("all_of_", p.name, "[i] = ", p.name, ";");
+            out_.line("return -1;");
+        } else if (complex) {
+            out_.line("return ", type, '(', result->name, ".real(), ", result->name, ".imag());");
+        } else {
+            out_.line("return ", result->name, ";");
+        }
         out_.close();
     }
     const std::string& text() const { return out_.text(); }
@@ -118,9 +132,11 @@ printer print_functions(const user_text& t, prelude& needs) {
         print.expression("join", type + " a, " + type + " b", t.parts[1]);
         print.expression("identity", "", t.parts[3]);
         const std::string counts = t.counts() ? ", int64 _in_ind_size, int64 _out_ind_size" : "";
-        print.statements("post", type + " a" + counts, t.parts[2], t.outputs[0]);
+        print.statements("post", type + " a" + counts, t.parts[2], &t.outputs[0]);
+    } else if (t.writes) {
+        print.statements("write", inputs, t.parts[0], nullptr);
     } else {
-        for (const user_text::parameter& p : t.outputs) print.statements(p.name, inputs, t.parts[0], p);
+        for (const user_text::parameter& p : t.outputs) print.statements(p.name, inputs, t.parts[0], &p);
     }
     return print;
 }
@@ -130,6 +146,44 @@ std::string heading_of(const user_text& t, const std::string& as) {
 }
 
 std::string heading_of_preamble(const user_text& t) { return "/// The preamble of " + t.name + ".\n"; }
+
+/// In it @ is the prefix of a function.
+constexpr std::string_view raw_array_text = R"(/// The axes of an array: extents, and strides in bytes.
+struct array_axes {
+    int64 ndim, extents[8], byte_strides[8];
+};
+/// A whole array in C order; elements of one that is not const may be written.
+template <class T>
+struct raw_array : array_axes {
+    T* data;
+    int64 count;
+    @long long size() const { return count; }
+    @const long long* shape() const { return extents; }
+    @const long long* strides() const { return byte_strides; }
+    @const T& operator[](long long i) const { return data[i]; }
+    @T& operator[](long long i) { return data[i]; }
+    template <class I>
+    @long long at(const I* indices, int count) const {
+        long long bytes = 0;
+        for (int k = 0; k < count; ++k) bytes += indices[k] * byte_strides[k];
+        return bytes / (long long)sizeof(T);
+    }
+    template <class I, int N>
+    @const T& operator[](const I (&indices)[N]) const { return data[at(indices, N)]; }
+    template <class I, int N>
+    @T& operator[](const I (&indices)[N]) { return data[at(indices, N)]; }
+    template <class... I>
+    @const T& operator()(long long first, I... further) const {
+        const long long indices[] = {first, (long long)further...};
+        return data[at(indices, 1 + sizeof...(I))];
+    }
+    template <class... I>
+    @T& operator()(long long first, I... further) {
+        const long long indices[] = {first, (long long)further...};
+        return data[at(indices, 1 + sizeof...(I))];
+    }
+};
+)";
 
 constexpr std::string_view cuda_words =
     "#ifndef __device__\n#define __device__\n#define __host__\n#define __constant__\n"
@@ -141,11 +195,10 @@ constexpr std::string_view cuda_words =
 void add_raw_array(prelude& needs) {
     const std::string inside =
         needs.where() == target::cuda ? std::string(needs.function_prefix()) + ' ' : std::string();
-    needs.add("raw_array",
-              "/// A whole array, in C order.\ntemplate <class T>\nstruct raw_array {\n    const T* data;\n    " +
-                  needs.type(dtype::i8) + " count;\n    " + inside +
-                  "const T& operator[](long long i) const { return data[i]; }\n    " + inside +
-                  "long long size() const { return count; }\n};\n");
+    std::string text;
+    needs.type(dtype::i8);
+    for (const char c : raw_array_text) text += c == '@' ? inside : std::string(1, c);
+    needs.add("raw_array", text);
 }
 
 text_end end_of_text(std::string_view text) {
@@ -180,6 +233,8 @@ std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t whi
     for (std::uint16_t i = 0; i < which; ++i)
         if (all[i].name == t.name) name = struct_of(t.name) + '_' + std::to_string(which);
     if (needs.has(name)) return name;
+    for (const auto* list : {&t.inputs, &t.outputs})
+        for (const user_text::parameter& p : *list) type_in_text(p.of, needs);
     for (const std::string& part : t.parts) declare_names(part, needs);
     if (!t.preamble.empty()) {
         declare_names(t.preamble, needs);
@@ -189,10 +244,8 @@ std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t whi
     if (t.reduces()) needs.type(t.partial.of);
     if (t.reduces() && t.counts()) needs.type(dtype::i8);
     for (const auto* list : {&t.inputs, &t.outputs})
-        for (const user_text::parameter& p : *list) {
-            needs.type(p.of);
+        for (const user_text::parameter& p : *list)
             if (p.raw) add_raw_array(needs);
-        }
     needs.add(name, heading_of(t, name) + std::string(open_struct) + print_functions(t, needs).text() + "};\n");
     return name;
 }

@@ -7,6 +7,7 @@
 #include <ingot/core/array_indexing.hpp>
 #include <ingot/core/creation.hpp>
 #include <ingot/core/error.hpp>
+#include <ingot/kernels/user_kernels.hpp>
 
 #include "runtime/device/copy_complement.hpp"
 #include "runtime/device/copy_view.hpp"
@@ -253,6 +254,16 @@ void assign_scattered(const char* operation, const tree& t, destination to, cons
     const output out{to.type, stays ? &to.memory : &memory, &whole, true};
     v1::evaluate(t.cache, t.program, t.operands, t.attributes, {&out, 1});
     if (!stays) runtime::move_to(to.memory, std::move(memory));
+}
+
+void write_raw_outputs(const char* operation, slot& cache, std::span<const word> program,
+                       std::span<const operand> operands, std::span<const word> attributes,
+                       std::span<const output> outputs) {
+    for (const output& o : outputs) {
+        if (!*o.memory) throw shape_error("[" + std::string(operation) + "] a raw output has no elements to write");
+        check_devices(operation, operands, **o.memory);
+    }
+    v1::evaluate(cache, program, operands, attributes, outputs);
 }
 
 void make_unique(buffer_ref& memory) {

@@ -139,6 +139,17 @@ void pack(const sources& from, const argument& a, std::byte* arguments) {
         }
         case argument_kind::raw_count:
             return put(at, from.of.s.operands[a.index].bits[1], a.bytes);
+        case argument_kind::raw_axes: {
+            const operand& o = from.of.s.operands[a.index];
+            index_t axes[1 + 2 * detail::most_raw_axes] = {o.where->rank()};
+            for (int j = 0; j < o.where->rank(); ++j) {
+                axes[1 + j] = o.where->shape()[j];
+                axes[1 + detail::most_raw_axes + j] =
+                    o.where->strides()[j] * static_cast<index_t>(detail::size_of(o.type));
+            }
+            std::memcpy(at, axes, sizeof(axes));
+            return;
+        }
         case argument_kind::error_record:
             return put(at, &error_record_of(from.of.stream));
         case argument_kind::statement:

@@ -207,9 +207,49 @@ TEST_CASE_TEMPLATE("the reciprocal of a complex zero is NaN, of an infinity zero
     CHECK(places_off(r[4], wide(0.2L, 0.4L)) <= 4);
 }
 
-TEST_CASE("a kernel's text takes no complex numbers, and says so") {
+TEST_CASE("a text's reduction has no complex partial results, and says so") {
     const reduction_kernel<"T x", "T y"> total("x", "a + b", "y = a", "0", "total");
-    CHECK_THROWS_AS(total(some<std::complex<float>>({5}, 1)).eval(), dtype_error);
+    CHECK_THROWS_WITH_AS(
+        total(some<std::complex<float>>({5}, 1)).eval(),
+        "[total] partial results are real numbers, not complex64: sum(k(x)) of an elementwise kernel k "
+        "adds complex numbers",
+        dtype_error);
+    const reduction_kernel<"T x", "double y", "double"> energy("norm(x)", "a + b", "y = a", "0", "energy");
+    CHECK(energy(array<std::complex<float>>{std::complex<float>(1, 2), std::complex<float>(3, -4)}).item() == 30);
+}
+
+TEST_CASE_TEMPLATE("a text computes with complex numbers as the operators do", C, std::complex<float>,
+                   std::complex<double>) {
+    const array<C> z{C(1, 2), C(3, -4), C(-0.5, 0)}, w{C(0, 1), C(1, 1), C(2, -3)};
+    const elementwise_kernel<"T x, T y", "T p, T q, T r"> arithmetic(
+        "p = x * conj(y) + 2 * x - y; q = x / y; q += T(1, 2); r = -(x == y ? y : x) / 2.0;", "arithmetic");
+    auto [p, q, r] = eval(arithmetic(z, w));
+    CHECK(allclose(p, z * conj(w) + 2 * z - w, 1e-6).item());
+    CHECK(allclose(q, z / w + C(1, 2), 1e-6).item());
+    CHECK(allclose(r, -z / 2, 1e-6).item());
+    const elementwise_kernel<"T x", "T a, T b, T c, T d, T e"> functions(
+        "a = exp(x) + log(x); b = sqrt(x) + pow(x, 2); c = sin(x) + cos(x) * T(0, 1); d = sinh(x) - tanh(x); "
+        "e = polar(abs(x), arg(x)) + tan(x) + cosh(x);",
+        "functions");
+    auto [a, b, c, d, e] = eval(functions(z));
+    CHECK(allclose(a, exp(z) + log(z), 1e-5).item());
+    CHECK(allclose(b, sqrt(z) + z * z, 1e-5).item());
+    CHECK(allclose(c, sin(z) + cos(z) * C(0, 1), 1e-5).item());
+    CHECK(allclose(d, sinh(z) - tanh(z), 1e-5).item());
+    CHECK(allclose(e, z + tan(z) + cosh(z), 1e-5).item());
+    // Real and complex parameters side by side, fused with what is around them; a number is given for a complex one.
+    using part = typename C::value_type;
+    const elementwise_kernel<"T x, U n, raw T table, T by", "U size, T z"> mixed(
+        "size = x.real() + n * x.imag(); z = table[(i + 1) % table.size()] * by; z.imag(n);", "mixed");
+    auto [size, turned] = eval(mixed(z + 1, array<part>{1, 2, 3}, w, 2));
+    CHECK(holds(size, {3}, {4, -4, 0.5}));
+    CHECK(holds(turned, {3}, {C(2, 1), C(4, 2), C(0, 3)}));
+    CHECK(holds(std::get<1>(mixed(z, array<part>{1, 2, 3}, w, C(0, 1))) + 1, {3}, {C(0, 1), C(4, 2), C(0, 3)}));
+    const elementwise_kernel<"complex64 x, complex128 y", "complex128 z"> wide("z = x + y; z -= complex<float>(y);",
+                                                                               "wide");
+    const array<std::complex<double>> of_two = wide(array<std::complex<float>>{std::complex<float>(1, 2)},
+                                                    array<std::complex<double>>{std::complex<double>(0.5, 4)});
+    CHECK(of_two(0).item() == std::complex<double>(1, 2));
 }
 
 TEST_CASE("complex numbers promote and print as NumPy's do") {

@@ -183,6 +183,80 @@ TEST_CASE("a kernel has no arguments, or numbers alone, where a size says how ma
     CHECK(eval(multiples(1.0, of_size(0))).size() == 0);
 }
 
+TEST_CASE("a raw array has its shape, its strides and elements at several indices") {
+    const elementwise_kernel<"raw T x", "T y, int64 of_shape"> by_columns(
+        "const long long rows = x.shape()[0], ij[] = {i % rows, i / rows};\n"
+        "y = x[ij] + 100 * x(ij[0], ij[1]);\n"
+        "of_shape = x.ndim * 10000 + x.shape()[1] * 1000 + x.strides()[0];",
+        "by_columns");
+    const array<int> m{{1, 2, 3}, {4, 5, 6}};
+    auto [y, of_shape] = eval(by_columns(m, of_size(6)));
+    CHECK(holds(y, {6}, {101, 404, 202, 505, 303, 606}));
+    CHECK(all(of_shape == 23012).item());
+    auto [turned, of_turned] = eval(by_columns(transpose(m), of_size(6)));  // becomes C order
+    CHECK(holds(turned, {6}, {101, 202, 303, 404, 505, 606}));
+    CHECK(all(of_turned == 22008).item());
+    auto [part, of_part] = eval(by_columns(m(slice(1, none), slice(1, none)), of_size(2)));
+    CHECK(holds(part, {2}, {505, 606}));
+    CHECK(all(of_part == 22008).item());
+    CHECK_THROWS_WITH_AS((void)by_columns(zeros<int>({1, 1, 1, 1, 1, 1, 1, 1, 1}), of_size(1)),
+                         "[by_columns] a raw array has up to 8 axes, got 9: reshape(x, {-1}) has one", shape_error);
+}
+
+TEST_CASE("a raw output is written at any index, and keeps what is not written") {
+    const elementwise_kernel<"int32 at, T value", "raw T to"> put_at("to[at] = value", "put_at");
+    array<float> to{1, 2, 3, 4}, before = to;
+    CHECK(launches([&] { put_at(array<int>{3, 0}, array<float>{7, 8} + 1, out(to)); }) == 1);
+    CHECK(holds(to, {4}, {9, 2, 3, 8}));
+    CHECK(holds(before, {4}, {1, 2, 3, 4}));
+    CHECK(launches([&] { put_at(array<int>{{1}, {2}}, array<float>{5}, out(to)); }) == 1);
+    CHECK(holds(to, {4}, {9, 5, 5, 8}));
+
+    // The values are those before the statement, though they are the array's own.
+    const elementwise_kernel<"raw T from", "raw T to"> reversed_into("to[_ind.size() - 1 - i] = from[i]",
+                                                                     "reversed_into");
+    reversed_into(to, out(to), of_size(4));
+    CHECK(holds(to, {4}, {8, 5, 5, 9}));
+    array<float> m{{1, 2}, {3, 4}};
+    const elementwise_kernel<"T x", "raw T m"> to_diagonal("m(i, i) = x", "to_diagonal");
+    to_diagonal(m(0), out(m));
+    CHECK(holds(m, {2, 2}, {1, 2, 3, 2}));
+    array<float> turned = transpose(m);
+    to_diagonal(array<float>{8, 9}, out(turned));
+    CHECK(holds(turned, {2, 2}, {8, 3, 2, 9}));
+    CHECK(holds(m, {2, 2}, {1, 2, 3, 2}));
+
+    // Several elements write one place; a text that does not use `i` still runs once for each.
+    const elementwise_kernel<"T x", "raw T sums, raw int64 counts"> gather_up(
+        "const int bin = int(x); atomicAdd(&sums[bin], x); atomicAdd((unsigned long long*)&counts[bin], 1ull);",
+        "gather_up");
+    const array<double> x = arange<double>(30000) % 3 + 0.25;
+    array<double> sums = zeros<double>(3);
+    array<std::int64_t> counts = zeros<std::int64_t>(3);
+    CHECK(launches([&] { gather_up(x, out(sums), out(counts)); }) == 1);
+    CHECK(holds(sums, {3}, {2500, 12500, 22500}));
+    CHECK(holds(counts, {3}, {10000, 10000, 10000}));
+    array<int> calls = zeros<int>(1);
+    const elementwise_kernel<"", "raw int32 n"> counted_calls("atomicAdd(&n[0], 1)", "counted_calls");
+    counted_calls(out(calls), of_size(12345));
+    CHECK(calls(0).item() == 12345);
+
+    // Beside a raw output another one is written as ever.
+    const elementwise_kernel<"T x, raw T table", "T y, raw int64 used"> used("y = table[int(x)]; used[int(x)] = i + 1;",
+                                                                             "used");
+    array<double> y = zeros<double>({1, 2});
+    array<std::int64_t> seen = zeros<std::int64_t>(4);
+    used(array<double>{{2, 0}}, array<double>{10, 20, 30, 40}, out(y), out(seen));
+    CHECK(holds(y, {1, 2}, {30, 10}));
+    CHECK(holds(seen, {4}, {2, 0, 1, 0}));
+    put_at(zeros<int>(0), 1, out(to));
+    CHECK(holds(to, {4}, {8, 5, 5, 9}));
+    array<float> nothing;
+    CHECK_THROWS_WITH_AS(put_at(array<int>{0}, 1, out(nothing)), "[put_at] a raw output has no elements to write",
+                         shape_error);
+    static_assert(!std::is_invocable_v<decltype(put_at), array<int>, array<float>>);
+}
+
 TEST_CASE("a preamble has functions and types that the text uses, and its lines are told apart") {
     constexpr const char* functions =
         "struct pair { double a, b; };\n"

@@ -54,6 +54,8 @@ enum class fold : std::uint16_t {
 enum class user_part : std::uint8_t { map, post };
 /// The most values that a node takes.
 inline constexpr int most_arguments = 11;
+/// A raw array of a user's text has up to so many axes.
+inline constexpr int most_raw_axes = 8;
 /// Kinds of random leaves. `position`: element i is i. `bits`: the generator's own words. `integers`: 0 to the
 /// operand's last.
 enum class generator_kind : std::uint16_t { uniform, normal, position, bits, integers };

@@ -179,7 +179,7 @@ decltype(auto) as_text_argument(const char* operation, dtype d, A&& a) {
         if constexpr (std::is_integral_v<number> && !std::is_same_v<number, bool>)
             if (!fits(value, d))
                 throw_does_not_fit(operation, static_cast<long long>(value), std::is_unsigned_v<number>, d);
-        return weak_leaf(scalar_bits(value, d), d);
+        return weak_leaf(scalar_words(value, d), d);
     }
 }
 

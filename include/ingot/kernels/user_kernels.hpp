@@ -122,7 +122,7 @@ private:
 
 namespace detail {
 
-/// A whole array for a text that reads it at any index: it has no axes.
+/// A whole array for a text that reads or writes it at any index: the node has no axes.
 template <class T>
 class raw_leaf : public expression_base {
 public:
@@ -131,11 +131,15 @@ public:
     static constexpr std::array<word, 1> program{make_word(word_kind::scalar, type, 1)};
     static constexpr int operands = 1, binders = 0, nodes = 1;
 
-    /// A leaf over an array in C order; an empty array gets memory, so that there is a pointer.
-    explicit raw_leaf(const array<T>& whole) : count_(whole.size()), where_(0) {
-        const leaf<T>& given = whole.as_leaf();
-        memory_ = count_ != 0 ? given.memory() : allocate_buffer(sizeof(T));
-        where_.offset = count_ != 0 ? given.where().offset : 0;
+    /// A leaf over an array in C order; an empty array gets memory, so that there is a pointer. Throws shape_error
+    /// where it has more than most_raw_axes axes.
+    raw_leaf(const char* operation, const leaf<T>& whole) : count_(whole.where().size()), where_(whole.where()) {
+        if (where_.rank() > most_raw_axes)
+            throw shape_error("[" + std::string(operation) + "] a raw array has up to " +
+                              std::to_string(most_raw_axes) + " axes, got " + std::to_string(where_.rank()) +
+                              ": reshape(x, {-1}) has one");
+        memory_ = count_ != 0 ? whole.memory() : allocate_buffer(sizeof(T));
+        if (count_ == 0) where_.offset = 0;
     }
 
     void gather(cursor& c) const {
@@ -158,6 +162,11 @@ private:
     layout where_;
 };
 
+/// Evaluates a statement whose text writes its outputs. Throws shape_error where one has no elements, device_error
+/// where operands and outputs are on two devices.
+INGOT_API void write_raw_outputs(const char* operation, slot&, std::span<const word> program, std::span<const operand>,
+                                 std::span<const word> attributes, std::span<const output>);
+
 /// The operand for an argument of an elementwise text: for a raw parameter the whole array, evaluated if it is an
 /// expression.
 template <bool Raw, class A>
@@ -165,7 +174,8 @@ decltype(auto) as_elementwise_argument(const char* operation, dtype d, A&& a) {
     if constexpr (Raw) {
         using T = typename std::remove_cvref_t<A>::value_type;
         const array<T> given(a);
-        return raw_leaf<T>(is_in_c_order(given.as_leaf().where()) ? given : array<T>(reshape(given, {-1}) + T(0)));
+        const leaf<T>& whole = given.as_leaf();
+        return raw_leaf<T>(operation, is_in_c_order(whole.where()) ? whole : values_apart(whole));
     } else {
         return as_text_argument(operation, d, std::forward<A>(a));
     }
@@ -208,26 +218,33 @@ private:
 /// An elementwise function given as text: C++ statements that set the outputs from the inputs, as in CuPy. A call is an
 /// expression, or a tuple of them for several outputs, and fuses with the expressions around it. A parameter's type is
 /// a letter, which stands for the argument's dtype, or a dtype's name. `raw T x` is a whole array, x[k] and x.size(),
-/// which takes no part in broadcasting. In the text `i` is the element's number in C order, and `_ind.size()` the
-/// number of elements, which of_size gives where all arrays are raw or there are none. A letter that only outputs have
-/// is decided by the arrays given for them, as out(z): the call is then a statement that writes them. The target's
-/// compiler compiles the text on first use.
+/// which takes no part in broadcasting; x(i, j) is the element at these indices, x[ij] at an array of them, x.ndim,
+/// x.shape()[k] and x.strides()[k] (bytes) are as in CuPy. In the text `i` is the element's number in C order, and
+/// `_ind.size()` the number of elements, which of_size gives where all arrays are raw or there are none. A letter that
+/// only outputs have is decided by the arrays given for them, as out(z): the call is then a statement that writes them.
+/// `raw T y` among the outputs is an array that the text writes at any index; other elements keep their values. Complex
+/// numbers are complex<float> and complex<double> in the text. The target's compiler compiles the text on first use.
 ///
 ///     const elementwise_kernel<"T x, T y", "T z"> k("if (x - 2 > y) z = x * y; else z = x + y;", "pick");
-///     array<double> x{1, 5}, y{2, 2};
+///     array<double> x{1, 5}, y{2, 2}, counts = zeros<double>(3);
 ///     const elementwise_kernel<"T x, raw T y", "T z"> add_backwards("z = x + y[_ind.size() - i - 1];",
-///     "add_reversed"); std::cout << sqrt(k(x, y) + 6) << ' ' << add_backwards(x, array<double>{10, 20});
-///     // prints: [3. 4.] [21. 15.]
+///     "add_reversed"); const elementwise_kernel<"T x", "raw T n"> count("atomicAdd(&n[int(x) / 2], T(1))", "count");
+///     count(array<double>{1, 5, 4}, out(counts));
+///     std::cout << sqrt(k(x, y) + 6) << ' ' << add_backwards(x, array<double>{10, 20}) << ' ' << counts;
+///     // prints: [3. 4.] [21. 15.] [1. 0. 2.]
 template <detail::fixed_string In, detail::fixed_string Out>
 class elementwise_kernel {
     static constexpr detail::parameter_list inputs = detail::parse_parameters(In.view());
     static constexpr detail::parameter_list outputs = detail::parse_parameters(Out.view());
     static_assert(inputs.valid,
                   "inputs are a list like \"T x, raw float y\" of up to 8 parameters with names of their own");
-    static_assert(outputs.valid && !outputs.has_raw(),
-                  "outputs are a list like \"T y, float z\" of up to 8 parameters with names of their own");
+    static_assert(outputs.valid && outputs.count > 0,
+                  "outputs are a list like \"T y, raw float z\" of up to 8 parameters with names of their own");
+    static_assert(!outputs.has_raw() || inputs.count + outputs.count <= detail::parameter_list::most,
+                  "a kernel with raw outputs has up to 8 parameters");
     static_assert(!inputs.has("i") && !outputs.has("i"), "i is the element's number");
     static constexpr bool outputs_are_known = [] {
+        if (outputs.has_raw()) return false;  // arrays are given for them
         detail::placeholder_list known;
         known.add(inputs);
         for (const detail::kernel_parameter& p : outputs)
@@ -323,7 +340,8 @@ public:
         else
             return nodes;
     }
-    /// k(x, y, out(z)): a statement that writes all its outputs, as assign does.
+    /// k(x, y, out(z)): a statement that writes all its outputs, as assign does. Raw outputs are given in C order, or
+    /// become so. On a GPU several elements may write one place at once; on the host elements come in order.
     ///
     ///     const elementwise_kernel<"X x, Y y", "Z z"> squared_diff("z = (x - y) * (x - y)", "squared_diff");
     ///     array<double> z = empty(2);
@@ -334,7 +352,10 @@ public:
         requires(is_statement<A...>())
     void operator()(A&&... arguments) const {
         const std::tuple<A&&...> given(std::forward<A>(arguments)...);
-        write(of_outputs{}, given, call<std::tuple<A...>, true>(of_inputs{}, of_outputs{}, given));
+        if constexpr (outputs.has_raw())
+            write_raw<std::tuple<A...>>(of_inputs{}, of_outputs{}, given);
+        else
+            write(of_outputs{}, given, call<std::tuple<A...>, true>(of_inputs{}, of_outputs{}, given));
     }
     INGOT_REJECTED(
         "these are not the kernel's inputs: one for each, of a letter one type; then of_size(...) or out(z, ...)",
@@ -350,23 +371,35 @@ private:
             return bind<Given>(of_inputs{});
     }();
 
+    /// The operands of the inputs.
+    template <class Given, bool Statement, std::size_t... I, class... A>
+    auto hold_inputs(std::index_sequence<I...>, const std::tuple<A...>& arguments) const {
+        constexpr detail::text_binding b = binding<Given, Statement>;
+        return std::tuple(detail::as_elementwise_argument<inputs[static_cast<int>(I)].raw>(
+            text_.name.c_str(), b.type_of(inputs[static_cast<int>(I)]),
+            std::forward<std::tuple_element_t<I, std::tuple<A...>>>(std::get<I>(arguments)))...);
+    }
+    /// The shape of a call: of its arrays, or the size that was given.
+    template <class Given, std::size_t... I, class... A, class Held>
+    std::span<const index_t> shape_of(std::index_sequence<I...>, const std::tuple<A...>& arguments, const Held& given,
+                                      detail::shape_room& room) const {
+        if constexpr (is_sized<Given>) {
+            room[0] = std::get<sizeof...(A) - 1>(arguments).value();
+            return {room, 1};
+        } else {
+            return detail::shape_of_arguments(text_.name.c_str(), room, std::get<I>(given)...);
+        }
+    }
+
     /// The nodes of the outputs.
     template <class Given, bool Statement, std::size_t... I, std::size_t... O, class... A>
-    auto call(std::index_sequence<I...>, std::index_sequence<O...>, const std::tuple<A...>& arguments) const {
+    auto call(std::index_sequence<I...> of, std::index_sequence<O...>, const std::tuple<A...>& arguments) const {
         using namespace detail;
         constexpr text_binding b = binding<Given, Statement>;
         const char* const name = text_.name.c_str();
-        const auto given = std::tuple(as_elementwise_argument<inputs[static_cast<int>(I)].raw>(
-            name, b.type_of(inputs[static_cast<int>(I)]),
-            std::forward<std::tuple_element_t<I, std::tuple<A...>>>(std::get<I>(arguments)))...);
+        const auto given = hold_inputs<Given, Statement>(of, arguments);
         shape_room room;
-        std::span<const index_t> shape;
-        if constexpr (is_sized<Given>) {
-            room[0] = std::get<sizeof...(A) - 1>(arguments).value();
-            shape = {room, 1};
-        } else {
-            shape = shape_of_arguments(name, room, std::get<I>(given)...);
-        }
+        const std::span<const index_t> shape = shape_of<Given>(of, arguments, given, room);
         index_t count = 1;
         for (const index_t extent : shape) count *= extent;
         const auto number = positions(contiguous_layout(shape));
@@ -374,6 +407,71 @@ private:
         const text_leaf text(text_, b.encode());
         return std::tuple(make_node<user_op(static_cast<int>(O)), b.type_of(outputs[static_cast<int>(O)])>(
             name, std::get<I>(given)..., number, size, text)...);
+    }
+
+    /// Writes outputs of which some are raw. The text's function writes all of them and returns -1, the index at which
+    /// a scatter into the outputs writes nothing. Outputs that are not raw get new memory first.
+    template <class Given, std::size_t... I, std::size_t... O, class... A>
+    void write_raw(std::index_sequence<I...> of, std::index_sequence<O...>, const std::tuple<A...>& arguments) const {
+        using namespace detail;
+        constexpr text_binding b = binding<Given, true>;
+        const char* const name = text_.name.c_str();
+        const auto given = hold_inputs<Given, true>(of, arguments);
+        shape_room room;
+        const std::span<const index_t> shape = shape_of<Given>(of, arguments, given, room);
+        index_t count = 1;
+        for (const index_t extent : shape) count *= extent;
+        std::tuple results(output_memory<outputs[static_cast<int>(O)].raw>(std::get<n + O>(arguments).to, shape)...);
+        if (count != 0) {
+            const auto write = make_node<user_op(0), dtype::i8>(
+                name, std::get<I>(given)..., raw_leaf(name, *std::get<O>(results))...,
+                positions(contiguous_layout(shape)), element_leaf<index_t>(name, count), text_leaf(text_, b.encode()));
+            write_leaves(name, write, *std::get<O>(results)...);
+        }
+        (keep_result(std::get<n + O>(arguments).to, std::get<O>(results)), ...);
+    }
+    /// Memory for an output: the array's own, unshared and in C order, or new memory of the shape.
+    template <bool Raw, class T>
+    static auto output_memory(array<T>& to, std::span<const index_t> shape) {
+        using namespace detail;
+        if constexpr (Raw) {
+            leaf<T>& own = access::target(to);
+            if (!is_in_c_order(own.where())) to = array<T>(values_apart(own));
+            make_unique(own.memory());
+            return &own;
+        } else {
+            return new_result<T>{empty<T>(shape)};
+        }
+    }
+    template <class T>
+    struct new_result {
+        array<T> values;
+        detail::leaf<T>& operator*() { return detail::access::target(values); }
+    };
+    template <class T>
+    static void keep_result(array<T>&, detail::leaf<T>*) {}
+    template <class T>
+    static void keep_result(array<T>& to, new_result<T>& from) {
+        detail::write("kernel", to, std::move(from.values));
+    }
+    template <class Node, class... T>
+    static void write_leaves(const char* name, const Node& place, detail::leaf<T>&... to) {
+        using namespace detail;
+        static constexpr auto program =
+            join_words(join_words(weak_leaf::program, Node::program,
+                                  std::array<word, 1>{make_word(word_kind::scatter, dtype_of<T>,
+                                                                static_cast<std::uint32_t>(scatter_rule::set))})...);
+        constexpr int each = 1 + Node::operands;
+        operand operands[each * sizeof...(T)];
+        word attributes[Node::binders * sizeof...(T) + 1];
+        cursor c{operands, attributes};
+        const weak_leaf nothing(0, dtype::b1);
+        for (std::size_t k = 0; k < sizeof...(T); ++k) nothing.gather(c), place.gather(c);
+        layout whole[] = {((void)to, layout(0))...};
+        std::size_t k = 0;
+        const output written[] = {{dtype_of<T>, &to.memory(), &whole[k++], true}...};
+        write_raw_outputs(name, slot_of<T..., Node>::cache, program, operands,
+                          {attributes, Node::binders * sizeof...(T)}, written);
     }
 
     template <std::size_t... O, class... A, class... N>

@@ -79,6 +79,10 @@ template <array_expression E>
 auto sort(const E& e, in_descending_order, const source_place& here = source_place::current()) {
     return sort(e, -1, descending, here);
 }
+template <array_expression E>
+auto sort(const E& e, none_t, in_descending_order, const source_place& here = source_place::current()) {
+    return sort(ravel(e), -1, descending, here);
+}
 
 /// The indices that sort e along an axis, by default the last one: take_along_axis(e, argsort(e, axis), axis) is
 /// sort(e, axis); `none` and `descending` are as in `sort`. The sort is stable. The result is an expression in int64
@@ -111,6 +115,10 @@ auto argsort(const E& e, index_t axis, in_descending_order, const source_place& 
 template <array_expression E>
 auto argsort(const E& e, in_descending_order, const source_place& here = source_place::current()) {
     return argsort(e, -1, descending, here);
+}
+template <array_expression E>
+auto argsort(const E& e, none_t, in_descending_order, const source_place& here = source_place::current()) {
+    return argsort(ravel(e), -1, descending, here);
 }
 
 /// The indices that sort along the last axis by the last of several keys, among equal ones by the one before, and so
