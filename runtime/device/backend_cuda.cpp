@@ -68,7 +68,9 @@ std::optional<int> known_gpu_of(const driver_api& api, const void* data) {
     return ordinal;
 }
 
-[[noreturn]] void throw_no_gpus() { throw device_error("[memory] the pointer given is none to memory of a GPU"); }
+[[noreturn]] void throw_no_gpus() {
+    throw device_error("[memory] the pointer given does not point to memory of a GPU");
+}
 
 class cuda_backend final : public backend {
 public:

@@ -51,18 +51,18 @@ std::unique_ptr<backend> make_backend(device_id d) {
     return made;
 }
 
-void hold_tables_over_fork() {
-    [[maybe_unused]] static const std::mutex& devices = hold_over_fork(mutex_of::devices, table_mutex);
-    [[maybe_unused]] static const std::mutex& streams = hold_over_fork(mutex_of::streams, stream_table_mutex());
+void lock_tables_across_fork() {
+    [[maybe_unused]] static const std::mutex& devices = lock_across_fork(mutex_rank::devices, table_mutex);
+    [[maybe_unused]] static const std::mutex& streams = lock_across_fork(mutex_rank::streams, stream_table_mutex());
 }
 
 }  // namespace
 
 device_state& install_device(device_id id, std::unique_ptr<backend> made, const pool_options& options) {
-    hold_tables_over_fork();
+    lock_tables_across_fork();
     auto& d = *new device_state{id, std::move(made), nullptr, nullptr};
     d.pool = std::make_unique<pool>(id, *d.backend, options);
-    hold_over_fork(mutex_of::pools, d.pool->mutex());
+    lock_across_fork(mutex_rank::pools, d.pool->mutex());
     d.default_stream = &acquire_stream(d);
     entry(id).store(&d, std::memory_order_release);
     return d;
@@ -83,7 +83,7 @@ pool& pinned_pool() {
     const std::lock_guard lock(table_mutex);
     if (pool* p = pinned.load(std::memory_order_acquire)) return *p;
     pool* const made = new pool(device::host(), *owner.backend, {.pinned = true});
-    hold_over_fork(mutex_of::pools, made->mutex());
+    lock_across_fork(mutex_rank::pools, made->mutex());
     pinned.store(made, std::memory_order_release);
     return *made;
 }

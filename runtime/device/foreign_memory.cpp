@@ -35,7 +35,7 @@ bool is_repeated(const detail::layout& where) {
 
 }  // namespace
 
-stream_state& stream_for_others(const char* operation, device_id device, const stream* named) {
+stream_state& stream_for_foreign_use(const char* operation, device_id device, const stream* named) {
     if (named == nullptr) {
         stream_state& current = *runtime::current().stream;
         return current.device == device ? current : *state_of(device).default_stream;
@@ -45,14 +45,14 @@ stream_state& stream_for_others(const char* operation, device_id device, const s
                        " cannot be in order with memory of " + to_string(device));
 }
 
-void hand_over(buffer& b, const stream_state& s, bool only_reads) {
+void order_foreign_use(buffer& b, const stream_state& s, bool only_reads) {
     if (only_reads)
         order_read(b, s);
     else
         order_write(b, s);
 }
 
-void open_to_writers(buffer_ref& memory) {
+void expose_for_writing(buffer_ref& memory) {
     detail::make_unique(memory);
     if (memory) memory->externally_visible = true;
 }
@@ -66,7 +66,7 @@ ingot::buffer_ref ingot::detail::given_memory(void* data, std::size_t bytes, dev
     const auto address = reinterpret_cast<std::uintptr_t>(data);
     if (address + bytes < address)
         throw device_error("[unowned_memory] " + std::to_string(bytes) +
-                           " bytes reach beyond what addresses there are");
+                           " bytes reach beyond the end of the address space");
     if (bytes != 0) owner.check_memory(data, bytes);
     return unowned_buffer(data, bytes, device);
 }
@@ -96,7 +96,7 @@ buffer_ref buffer_over(const foreign_elements& e, detail::layout& where) {
                 __builtin_add_overflow(address, high_bytes, &highest) || highest > INT64_MAX - each;
     if (!is_empty && is_beyond)
         throw shape_error(in_brackets(e.operation) + "shape " + detail::to_text(e.shape) + " of " +
-                          std::string(name(e.type)) + " reaches beyond what addresses there are");
+                          std::string(name(e.type)) + " reaches beyond the end of the address space");
     if (!is_empty && e.first == nullptr)
         throw device_error(in_brackets(e.operation) + "a null pointer was given for shape " + detail::to_text(e.shape));
     if (!is_empty && reinterpret_cast<std::uintptr_t>(e.first) % alignment_of(e.type) != 0)

@@ -13,15 +13,15 @@ namespace ingot::runtime {
 
 /// The stream of the device that orders foreign work: the named one, else the current one, else the default. Throws
 /// device_error where the named one belongs to another device.
-stream_state& stream_for_others(const char* operation, device_id, const stream* named);
+stream_state& stream_for_foreign_use(const char* operation, device_id, const stream* named);
 
 /// Makes the stream's later work wait for the memory's present uses. The stream counts as a writer unless it
 /// `only_reads`.
-void hand_over(buffer&, const stream_state&, bool only_reads);
+void order_foreign_use(buffer&, const stream_state&, bool only_reads);
 
 /// Gives the array its own buffer that foreign code may write, as mutable_data() does; its later copies are deep. A
 /// call that throws leaves the array's memory unchanged.
-void open_to_writers(buffer_ref&);
+void expose_for_writing(buffer_ref&);
 
 /// Foreign elements as a buffer that begins at the lowest byte they reach, and their layout in it. Strides are in
 /// elements; null means C order. An axis of stride 0 makes the buffer read-only. Throws (1) shape_error for a negative

@@ -60,8 +60,8 @@ capture_room& take_room(device_state& d) {
     }
     auto* const room = new capture_room{d.id, nullptr, nullptr, {}};
     // Guard bands are checked when memory is released; during a recording nothing has run by then.
-    room->memory = std::make_unique<pool>(d.id, *d.backend, pool_options{.stays = true, .guard_bytes = 0});
-    hold_over_fork(mutex_of::pools, room->memory->mutex());
+    room->memory = std::make_unique<pool>(d.id, *d.backend, pool_options{.is_permanent = true, .guard_bytes = 0});
+    lock_across_fork(mutex_rank::pools, room->memory->mutex());
     room->stream = &make_capture_stream(d, *room->memory);
     return *room;
 }
@@ -118,8 +118,9 @@ void graph_capture::check_may_move(const buffer& b) const {
     const auto made = made_at_.find(&b);
     if (made == made_at_.end() || made->second != depth)
         throw error(
-            "[graph] an array is written that shares its memory with a copy or an expression from before; that would "
-            "give it other memory, which the next time does not see. Write to it once before it is recorded");
+            "[graph] an array is written that shares its memory with a copy or an expression from before; the "
+            "write would move it to new memory, which later launches would not use. Write to it once before the "
+            "recording");
 }
 
 std::vector<held_buffer> graph_capture::own_in_use() const {
@@ -288,9 +289,9 @@ private:
 };
 
 [[noreturn]] void throw_moved(const char* in) {
-    throw error(std::string("[graph] ") + in +
-                " gave an array other memory, which it would not see the next time; write the array in place, by "
-                "assign(x, e)");
+    throw error(
+        std::string("[graph] ") + in +
+        " moved an array to new memory, which the next run would not use; write the array in place, by assign(x, e)");
 }
 
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -517,8 +518,8 @@ void graph::launch() const {
         const std::lock_guard of_table(table.mutex);
         if (!g.moved.empty())
             throw error("[graph] an array of the graph, of " + g.moved +
-                        ", was written while a copy or an expression from before the capture held its memory, and is "
-                        "elsewhere since: the graph would go on with the old elements. Record it anew, or drop such "
+                        ", was written while a copy or an expression from before the capture held its memory, and "
+                        "moved to new memory: the graph would use the old elements. Record it anew, or drop such "
                         "copies before they or the array are written");
     }
     for (const touched_buffer& t : g.touched) t.is_written ? order_write(*t.memory, s) : order_read(*t.memory, s);

@@ -12,11 +12,11 @@ const void* place_on_host(const buffer_ref& memory, const layout& where, std::si
     if (!memory->device.is_host() || memory->unowned || memory->externally_visible ||
         memory->exports.load(std::memory_order_acquire) != 0)
         return nullptr;
-    const void* place = nullptr;
+    const void* address = nullptr;
     runtime::read_in_pieces(*memory, static_cast<std::size_t>(where.offset) * bytes_each,
                             static_cast<std::size_t>(where.size()) * bytes_each, *runtime::current().stream,
-                            [&](std::span<const std::byte> all) { place = all.data(); });
-    return place;
+                            [&](std::span<const std::byte> all) { address = all.data(); });
+    return address;
 }
 
 }  // namespace ingot::detail

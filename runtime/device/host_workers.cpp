@@ -63,8 +63,8 @@ board& the_board() {
     static board& made = []() -> board& {
         board& b = *new (storage) board;
         // A child process has none of the parent's threads and jobs.
-        hold_over_fork(
-            mutex_of::workers, [&b] { b.start_mutex.lock(); }, [&b] { b.start_mutex.unlock(); },
+        lock_across_fork(
+            mutex_rank::workers, [&b] { b.start_mutex.lock(); }, [&b] { b.start_mutex.unlock(); },
             [&b] { new (&b) board; });
         return b;
     }();

@@ -191,7 +191,7 @@ void remove_files() {
 
 }  // namespace
 
-void end_passed_exports() noexcept {
+void release_finished_exports() noexcept {
     if (!has_exports.load(std::memory_order_acquire)) return;
     settle_references();
     std::vector<buffer_ref> dropped;  // destroyed outside the mutex: ending foreign memory may call this function
@@ -347,7 +347,7 @@ runtime::stream_state& check_exportable(const buffer_ref& memory, const layout& 
             throw shape_error("[to_ipc_handle] the array is not in C order: shape " + to_text(where.extents()));
         expected *= where.shape()[j];
     }
-    runtime::stream_state& s = runtime::stream_for_others("to_ipc_handle", d, nullptr);
+    runtime::stream_state& s = runtime::stream_for_foreign_use("to_ipc_handle", d, nullptr);
     runtime::check_not_recorded(s, "giving an array to another process");
     return s;
 }
@@ -356,7 +356,7 @@ runtime::stream_state& check_exportable(const buffer_ref& memory, const layout& 
 
 ipc_handle export_memory_to_write(dtype type, buffer_ref& memory, const layout& where) {
     check_exportable(memory, where);
-    if (!memory->read_only) runtime::open_to_writers(memory);
+    if (!memory->read_only) runtime::expose_for_writing(memory);
     return export_memory(type, memory, where, memory->read_only);
 }
 
@@ -384,7 +384,7 @@ ipc_handle export_memory(dtype type, const buffer_ref& memory, const layout& whe
     h.read_only = read_only;
     h.rank = static_cast<std::uint8_t>(where.rank());
     std::copy_n(where.shape(), where.rank(), h.shape);
-    end_passed_exports();
+    release_finished_exports();
     all_exports& table = exports();
     const std::lock_guard lock(table.mutex);
     const auto key = std::pair<const buffer*, bool>(memory.get(), !read_only);
@@ -498,7 +498,8 @@ ipc_event::ipc_event([[maybe_unused]] const ipc_event_handle& bytes) : is_opened
 
 ipc_event_handle ipc_event::handle() const {
     if (native_ == nullptr || is_opened_)
-        throw device_error("[ipc_event] the event is another process', and a handle is given by that alone");
+        throw device_error(
+            "[ipc_event] the event belongs to another process, and only that process can make its handle");
 #ifdef INGOT_HAS_CUDA_HEADERS
     using namespace runtime;
     event_handle h{};

@@ -8,6 +8,6 @@
 namespace ingot::runtime {
 
 /// Releases exports that neither an array here nor another process uses any more. Called where memory is needed.
-void end_passed_exports() noexcept;
+void release_finished_exports() noexcept;
 
 }  // namespace ingot::runtime

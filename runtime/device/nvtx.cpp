@@ -54,17 +54,17 @@ static_assert(sizeof(event_attributes) == 48);
 constinit function_pointer given_core[core_size] = {}, given_core2[core2_size] = {};
 
 template <std::size_t N>
-constexpr std::array<function_pointer*, N + 1> places_of(function_pointer (&functions)[N]) {
-    std::array<function_pointer*, N + 1> places{};  // number 0 is none, and the last is the end
-    for (std::size_t i = 1; i < N; ++i) places[i] = &functions[i];
-    return places;
+constexpr std::array<function_pointer*, N + 1> slots_of(function_pointer (&functions)[N]) {
+    std::array<function_pointer*, N + 1> slots{};  // number 0 is none, and the last is the end
+    for (std::size_t i = 1; i < N; ++i) slots[i] = &functions[i];
+    return slots;
 }
-constinit auto core_places = places_of(given_core);
-constinit auto core2_places = places_of(given_core2);
+constinit auto core_slots = slots_of(given_core);
+constinit auto core2_slots = slots_of(given_core2);
 
 int module_functions(int module, function_table* table, unsigned* size) {
     if (module != core && module != core2) return 0;
-    if (table != nullptr) *table = module == core ? core_places.data() : core2_places.data();
+    if (table != nullptr) *table = module == core ? core_slots.data() : core2_slots.data();
     if (size != nullptr) *size = static_cast<unsigned>(module == core ? core_size : core2_size);
     return 1;
 }
@@ -106,7 +106,7 @@ void look_for_profiler() noexcept try {
 void profiled_range::begin(const char* name) const noexcept {
     event_attributes attributes;
     attributes.message = name;
-    of_->push(of_->domain, &attributes);
+    profiler_->push(profiler_->domain, &attributes);
 }
 
 void profiled_range::begin(const char* what, const std::string& name) noexcept try {

@@ -24,28 +24,29 @@ void look_for_profiler() noexcept;
 /// A profiler range of that name around the thread's work, until the object ends.
 class profiled_range {
 public:
-    explicit profiled_range(const std::string& name) noexcept : of_(the_profiler.load(std::memory_order_acquire)) {
-        if (of_ != nullptr) [[unlikely]]
+    explicit profiled_range(const std::string& name) noexcept
+        : profiler_(the_profiler.load(std::memory_order_acquire)) {
+        if (profiler_ != nullptr) [[unlikely]]
             begin(name.c_str());
     }
     /// A range with a name in two parts.
     profiled_range(const char* what, const std::string& name) noexcept
-        : of_(the_profiler.load(std::memory_order_acquire)) {
-        if (of_ != nullptr) [[unlikely]]
+        : profiler_(the_profiler.load(std::memory_order_acquire)) {
+        if (profiler_ != nullptr) [[unlikely]]
             begin(what, name);
     }
     profiled_range(const profiled_range&) = delete;
     profiled_range& operator=(const profiled_range&) = delete;
     ~profiled_range() {
-        if (of_ != nullptr) [[unlikely]]
-            of_->pop(of_->domain);
+        if (profiler_ != nullptr) [[unlikely]]
+            profiler_->pop(profiler_->domain);
     }
 
 private:
     void begin(const char* name) const noexcept;
     void begin(const char* what, const std::string& name) noexcept;
 
-    const profiler* of_;
+    const profiler* profiler_;
 };
 
 }  // namespace ingot::runtime

@@ -23,7 +23,7 @@ void wait_for_stream(const stream_state& later, const stream_state& earlier) {
 
 void throw_read_only(const char* operation) {
     throw read_only_error("[" + std::string(operation) +
-                          "] the array is over memory that was given to be read alone; write to a copy of it");
+                          "] the array is over memory that was given as read-only; write to a copy of it");
 }
 
 void slow::order_read(buffer& b, const stream_state& s) {
@@ -32,7 +32,7 @@ void slow::order_read(buffer& b, const stream_state& s) {
     if (writer != no_stream) wait_for_stream(s, stream_at(writer));
     // The bit is set once the wait is in the stream, so that another thread that sees it launches behind the wait. Work
     // of a synchronous stream is complete before another stream could wait for it.
-    if (!s.synchronous) b.readers.fetch_or(s.mark, std::memory_order_release);
+    if (!s.synchronous) b.readers.fetch_or(s.reader_bit, std::memory_order_release);
 }
 
 void slow::order_write(buffer& b, const stream_state& s) {

@@ -17,7 +17,7 @@ void pending_work::add(const stream_state& s) {
     try {
         record(events_.back().second, s);
     } catch (...) {
-        forget_last();
+        drop_last();
         throw;
     }
 }
@@ -25,7 +25,7 @@ void pending_work::add(const stream_state& s) {
 bool pending_work::is_over() {
     while (!events_.empty()) {
         if (!events_.back().first->done(events_.back().second)) return false;
-        forget_last();
+        drop_last();
     }
     return true;
 }
@@ -33,11 +33,11 @@ bool pending_work::is_over() {
 void pending_work::wait() {
     while (!events_.empty()) {
         events_.back().first->synchronize(events_.back().second);
-        forget_last();
+        drop_last();
     }
 }
 
-void pending_work::forget_last() noexcept {
+void pending_work::drop_last() noexcept {
     events_.back().first->recycle_event(events_.back().second);
     events_.pop_back();
 }

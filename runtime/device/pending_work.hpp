@@ -31,7 +31,7 @@ public:
     void wait();
 
 private:
-    void forget_last() noexcept;
+    void drop_last() noexcept;
 
     std::vector<std::pair<backend*, native_event>> events_;
 };

@@ -72,10 +72,10 @@ buffer_ref pool::allocate(std::size_t bytes, stream_state& stream) {
     return buffer_ref::adopt(b);
 }
 
-buffer_ref pool::allocate_lasting(std::size_t bytes, stream_state& stream) {
-    if (source_now_.load(std::memory_order_relaxed) == 0)
+buffer_ref pool::allocate_permanent(std::size_t bytes, stream_state& stream) {
+    if (source_number_.load(std::memory_order_relaxed) == 0)
         if (buffer_ref made = allocate(bytes, stream); made->chunk->source.number() == 0) return made;
-    const memory_log told;
+    const memory_log deferred_log;
     void* data = backend_.allocate(bytes);
     if (!data) {
         free_all_blocks();
@@ -105,8 +105,8 @@ void pool::release(buffer& b) noexcept {
 pool_block* pool::allocate_behind_front(std::size_t bytes, const stream_state& s) {
     if (bytes > SIZE_MAX / 2) throw_out_of_memory(bytes);
     const std::size_t capacity = block_capacity(bytes + 2 * options_.guard_bytes);
-    end_passed_unowned();
-    const memory_log told;
+    release_finished_unowned();
+    const memory_log deferred_log;
     std::unique_lock lock(mutex_);
     if (!held_.empty()) collect_held(false);
     pool_block* b = take_from_home(capacity, s);
@@ -120,7 +120,7 @@ pool_block* pool::allocate_behind_front(std::size_t bytes, const stream_state& s
         b = take_from_home(capacity, s);
     }
     if (!b) b = take_from_others(capacity, s, true);
-    if (!b && options_.stays) {  // the cached memory is in the device's own pool
+    if (!b && options_.is_permanent) {  // the cached memory is in the device's own pool
         lock.unlock();
         state_of(device_).pool->free_all_blocks();
         lock.lock();
@@ -243,7 +243,7 @@ void await_readers(pool_block& b) {
 }
 
 /// Whether all streams that read a held block have passed; with `waiting`, waits until they have.
-bool have_readers_passed(pool_block& b, bool waiting) {
+bool have_readers_finished(pool_block& b, bool waiting) {
     try {
         if (b.readers.load(std::memory_order_relaxed) != 0) await_readers(b);
     } catch (const std::bad_alloc&) {  // the host's memory is full: waiting needs none
@@ -264,7 +264,7 @@ void pool::return_block(buffer& freed) noexcept {
             await_readers(b);
         } catch (...) {  // out of host memory, or the driver is gone: tried again when blocks are needed
         }
-    const memory_log told;
+    const memory_log deferred_log;
     const std::lock_guard lock(mutex_);
     if (b.readers.load(std::memory_order_relaxed) == 0 && b.awaited.empty()) try {
             return put_back(b);
@@ -281,7 +281,7 @@ void pool::collect_held(bool waiting) {
         pool_block& b = held_.pop_front();
         bool passed = false;
         try {
-            passed = have_readers_passed(b, waiting);
+            passed = have_readers_finished(b, waiting);
         } catch (...) {
             held_.push_back(b);
             throw;
@@ -332,20 +332,20 @@ void pool::give_back(bool all) {
 
 void pool::free_all_blocks() {
     collect_fronts();
-    const memory_log told;
+    const memory_log deferred_log;
     const std::lock_guard lock(mutex_);
     collect_held(true);
     give_back();
 }
 
 allocator pool::set_source(allocator next) {
-    const memory_log told;
+    const memory_log deferred_log;
     collect_fronts();
     {
         const std::lock_guard lock(mutex_);
         collect_held(true);
         give_back();
-        source_now_.store(next.number(), std::memory_order_relaxed);
+        source_number_.store(next.number(), std::memory_order_relaxed);
         std::swap(source_, next);
     }
     collect_fronts();  // blocks that threads have put there meanwhile

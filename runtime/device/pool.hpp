@@ -43,7 +43,7 @@ inline constexpr std::size_t default_guard_bytes =
 
 struct pool_options {
     bool pinned = false;
-    bool stays = false;                             // never given back when memory is short: graphs use it
+    bool is_permanent = false;                      // never given back when memory is short: graphs use it
     std::size_t guard_bytes = default_guard_bytes;  // 0, or a multiple of the granule
 };
 
@@ -91,7 +91,7 @@ public:
     /// A buffer with one reference, for the stream. Throws out_of_memory.
     buffer_ref allocate(std::size_t bytes, stream_state& stream);
     /// A buffer that a stream keeps for ever; it never comes from a user's allocator.
-    buffer_ref allocate_lasting(std::size_t bytes, stream_state& stream);
+    buffer_ref allocate_permanent(std::size_t bytes, stream_state& stream);
     /// Takes back a buffer without references.
     void release(buffer&) noexcept;
     /// Files a free block that was in a front cache.
@@ -147,7 +147,7 @@ private:
     void give_back(bool all = true);
     /// Whether the block comes from an allocator that has been replaced.
     bool is_stale(const buffer& b) const noexcept {
-        return b.chunk->source.number() != source_now_.load(std::memory_order_relaxed);
+        return b.chunk->source.number() != source_number_.load(std::memory_order_relaxed);
     }
     [[noreturn]] void throw_out_of_memory(std::size_t bytes) const;
 
@@ -168,7 +168,7 @@ private:
     free_map free_;
     held_blocks held_;
     allocator source_;
-    std::atomic<std::uint64_t> source_now_{0};  // its number, readable without the mutex
+    std::atomic<std::uint64_t> source_number_{0};  // its number, readable without the mutex
     std::size_t total_ = 0;
     std::size_t free_bytes_ = 0;  // in free_ and held_
     std::size_t limit_ = 0;

@@ -47,13 +47,14 @@ std::uint64_t thread_number() noexcept {
 stream_state& add_entry(device_state& device, stream_origin origin, const auto& native) {
     const stream_index index = entries.load(std::memory_order_relaxed);
     if (index == max_streams)
-        throw device_error("[stream] " + std::to_string(max_streams) + " streams are alive, more than can be had");
+        throw device_error("[stream] " + std::to_string(max_streams) +
+                           " streams exist already, which is the most that there can be");
     auto made = std::make_unique<stream_state>();
     made->index = index;
     made->origin = origin;
     made->synchronous = device.backend->synchronous();
     made->own_bit = index < distinct_streams ? std::uint64_t{1} << index : 0;
-    made->mark = index < distinct_streams ? made->own_bit : shared_bit;
+    made->reader_bit = index < distinct_streams ? made->own_bit : shared_bit;
     made->device = device.id;
     made->backend = device.backend.get();
     made->pool = device.pool.get();
@@ -65,7 +66,7 @@ stream_state& add_entry(device_state& device, stream_origin origin, const auto& 
     return *made.release();
 }
 
-void forget_errors(stream_state& s) noexcept {
+void clear_errors(stream_state& s) noexcept {
     if (codegen::error_record* const left = s.errors.load(std::memory_order_acquire)) clear(*left);
 }
 
@@ -73,28 +74,28 @@ void forget_errors(stream_state& s) noexcept {
 void take_over(stream_state& s, native_stream native, std::uint64_t id) {
     const std::lock_guard lock(s.native_mutex);
     const bool is_same = s.native == native && s.native_id == id && id != 0;
-    if (s.is_left && !is_same && !s.backend->done(s.marker)) s.backend->wait(native, s.marker);
-    if (!is_same) forget_errors(s);
+    if (s.is_abandoned && !is_same && !s.backend->done(s.marker)) s.backend->wait(native, s.marker);
+    if (!is_same) clear_errors(s);
     s.native = native;
     s.native_id = id;
-    s.is_left = false;
+    s.is_abandoned = false;
     s.owners.store(1, std::memory_order_relaxed);
 }
 
 /// The native stream on which an event is behind this one's present work: its own, or the legacy stream for another
 /// thread's default stream. The caller holds its mutex.
-native_stream stream_behind(const stream_state& s) {
+native_stream stream_to_record_on(const stream_state& s) {
     const bool of_another_thread = s.origin == stream_origin::per_thread && s.native_id != thread_number();
     return of_another_thread ? s.backend->legacy_stream() : s.native;
 }
 
 /// Marks the present work before the native stream may end.
-void leave_native(stream_state& s) noexcept {
+void abandon_native(stream_state& s) noexcept {
     const std::scoped_lock lock(table_mutex, s.native_mutex);
-    if (s.owners.load(std::memory_order_acquire) != 0 || s.is_left) return;
-    s.is_left = true;
+    if (s.owners.load(std::memory_order_acquire) != 0 || s.is_abandoned) return;
+    s.is_abandoned = true;
     try {
-        s.backend->record(s.marker, stream_behind(s));
+        s.backend->record(s.marker, stream_to_record_on(s));
     } catch (...) {  // the stream has ended already, or the driver is gone
         try {
             s.backend->record(s.marker, s.backend->legacy_stream());
@@ -124,7 +125,7 @@ stream_state& acquire_stream(device_state& device, bool non_blocking) {
     const std::lock_guard lock(table_mutex);
     if (stream_state* retired = find_retired(device.backend.get(), stream_origin::own, non_blocking)) {
         retired->owners.store(1, std::memory_order_relaxed);
-        forget_errors(*retired);
+        clear_errors(*retired);
         return *retired;
     }
     stream_state& made = add_entry(device, stream_origin::own, [&] {
@@ -143,7 +144,7 @@ stream_state& make_capture_stream(device_state& device, pool& memory) {
     return made;
 }
 
-stream_state* keep_own_stream(native_stream native) {
+stream_state* retain_own_stream(native_stream native) {
     const std::lock_guard lock(table_mutex);
     for (stream_index i = 0; i < entries.load(std::memory_order_relaxed); ++i) {
         stream_state& s = stream_at(i);
@@ -164,7 +165,7 @@ stream_state& adopt_stream(device_state& device, native_stream native) {
         if (s.backend != device.backend.get() || s.native != native) continue;
         if (s.origin != stream_origin::foreign || s.native_id != id) continue;
         const std::lock_guard of_entry(s.native_mutex);
-        if (!s.is_left) {
+        if (!s.is_abandoned) {
             s.owners.fetch_add(1, std::memory_order_relaxed);
             return s;
         }
@@ -202,7 +203,7 @@ stream_state& thread_stream_of(device_state& device) {
         if (s.backend != device.backend.get() || s.origin != stream_origin::per_thread) continue;
         const std::lock_guard of_entry(s.native_mutex);
         if (s.native_id != number) continue;
-        if (!s.is_left) {
+        if (!s.is_abandoned) {
             s.owners.fetch_add(1, std::memory_order_relaxed);
             return s;
         }
@@ -220,7 +221,7 @@ stream_state& thread_stream_of(device_state& device) {
 
 void keep_stream(stream_state& s) noexcept { s.owners.fetch_add(1, std::memory_order_relaxed); }
 void drop_stream(stream_state& s) noexcept {
-    if (s.owners.fetch_sub(1, std::memory_order_acq_rel) == 1 && may_end(s)) leave_native(s);
+    if (s.owners.fetch_sub(1, std::memory_order_acq_rel) == 1 && may_end(s)) abandon_native(s);
 }
 
 void check_of_thread(const stream_state& s) {
@@ -232,7 +233,7 @@ void record(native_event e, const stream_state& s) {
     check_not_recorded(s, "recording an event");
     if (s.origin == stream_origin::own) return s.backend->record(e, s.native);
     const std::lock_guard lock(s.native_mutex);
-    if (!s.is_left) return s.backend->record(e, stream_behind(s));
+    if (!s.is_abandoned) return s.backend->record(e, stream_to_record_on(s));
     // An event cannot be copied, so another stream waits for the marker.
     const stream_state& other = *state_of(s.device).default_stream;
     s.backend->wait(other.native, s.marker);
@@ -243,16 +244,16 @@ void mark_present_work(const stream_state& s) {
     check_not_recorded(s, "waiting for the recorded work");
     if (s.origin == stream_origin::own) return s.backend->record(s.marker, s.native);
     const std::lock_guard lock(s.native_mutex);
-    if (!s.is_left) s.backend->record(s.marker, stream_behind(s));
+    if (!s.is_abandoned) s.backend->record(s.marker, stream_to_record_on(s));
 }
 
 bool is_idle(const stream_state& s) {
     if (s.capture.load(std::memory_order_relaxed) != nullptr) return false;
     if (s.origin == stream_origin::own) return s.backend->idle(s.native);
     const std::lock_guard lock(s.native_mutex);
-    if (s.is_left) return s.backend->done(s.marker);
+    if (s.is_abandoned) return s.backend->done(s.marker);
     // The state of another thread's default stream is unknown.
-    return stream_behind(s) == s.native && s.backend->idle(s.native);
+    return stream_to_record_on(s) == s.native && s.backend->idle(s.native);
 }
 
 void wait_on_host(const stream_state& s) {
@@ -271,7 +272,7 @@ void synchronize(stream_state& s) {
 }
 
 void throw_reported(stream_state& s) {
-    end_passed_unowned();
+    release_finished_unowned();
     s.pool->throw_broken_guards();
     if (codegen::error_record* const errors = s.errors.load(std::memory_order_acquire)) throw_recorded(*errors);
     std::vector<codegen::error_record*> of_graphs;
@@ -306,7 +307,7 @@ void* zeroed_scratch(stream_state& s, std::size_t bytes) {
         // might be a temporary of recorded work.
         stream_state& now = is_recorded ? *state_of(s.device).default_stream : s;
         pool& from = is_recorded ? *state_of(s.device).pool : *s.pool;
-        buffer_ref made = from.allocate_lasting(std::bit_ceil(std::max<std::size_t>(bytes, 4096)), now);
+        buffer_ref made = from.allocate_permanent(std::bit_ceil(std::max<std::size_t>(bytes, 4096)), now);
         s.backend->fill(made->data, 0, made->bytes, now.native);
         if (is_recorded) wait_on_host(now);
         s.scratch.push_back(std::move(made));
@@ -332,7 +333,7 @@ stream stream::from_native(void* native) {
     if (value == 1) return legacy_default();
     if (value == 2) return per_thread_default();
     const auto s = runtime::native_stream{value};
-    if (runtime::stream_state* const own = runtime::keep_own_stream(s)) return stream(adopted_t{}, *own);
+    if (runtime::stream_state* const own = runtime::retain_own_stream(s)) return stream(adopted_t{}, *own);
     return stream(adopted_t{}, runtime::adopt_stream(runtime::state_of(device::cuda(runtime::gpu_of_stream(s))), s));
 }
 stream stream::legacy_default() { return legacy_default(current_device()); }
@@ -430,7 +431,7 @@ bool event::done() const { return !backend_ || backend_->done(runtime::native_ev
 
 float elapsed(const event& from, const event& to) {
     if (!from.backend_ || from.backend_ != to.backend_)
-        throw device_error("[elapsed] wanted two events recorded on one device");
+        throw device_error("[elapsed] two events that were recorded on one device are wanted");
     if (!from.is_timed_ || !to.is_timed_)
         throw device_error("[elapsed] an event of no_timing; events with a time are wanted");
     from.synchronize();

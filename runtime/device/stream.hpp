@@ -36,9 +36,9 @@ struct stream_state {
     stream_index index;
     stream_origin origin = stream_origin::own;
     bool non_blocking = false;
-    bool synchronous;       // the backend's
-    std::uint64_t own_bit;  // in a mask of readers; 0 past the 63rd stream
-    std::uint64_t mark;     // the bit that a read sets: own_bit, or the shared one
+    bool synchronous;          // the backend's
+    std::uint64_t own_bit;     // in a mask of readers; 0 past the 63rd stream
+    std::uint64_t reader_bit;  // the bit that a read sets: own_bit, or the shared one
     device_id device;
     runtime::backend* backend;
     runtime::pool* pool;  // of the device's memory
@@ -50,7 +50,7 @@ struct stream_state {
     // For streams that are not Ingot's own; guarded by native_mutex.
     mutable std::mutex native_mutex;
     std::uint64_t native_id = 0;  // the driver's unique number; for a thread's default stream, the thread's
-    bool is_left = false;         // the native stream may have ended
+    bool is_abandoned = false;    // the native stream may have ended
 
     std::atomic<codegen::error_record*> errors{nullptr};  // set once work may report an error (error_record.hpp)
 
@@ -67,7 +67,7 @@ stream_state& acquire_stream(device_state&, bool non_blocking = false);
 stream_state& adopt_stream(device_state&, native_stream);
 /// Ingot's own stream of a GPU with this handle, with one more owner; null where the handle is foreign. Own streams
 /// never end, so that no other stream can have their handles.
-stream_state* keep_own_stream(native_stream);
+stream_state* retain_own_stream(native_stream);
 /// A stream for captures alone, over their pool; it never retires.
 stream_state& make_capture_stream(device_state&, pool&);
 /// The device's legacy default stream and the calling thread's default stream, with one more owner.

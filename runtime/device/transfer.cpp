@@ -59,7 +59,7 @@ public:
         if (!copied_) event_ = stream_.backend->create_event(false);
         copied_ = true;
         stream_.backend->copy(to, from, bytes, direction, stream_.native);
-        pinned_->readers.fetch_or(stream_.mark, std::memory_order_release);
+        pinned_->readers.fetch_or(stream_.reader_bit, std::memory_order_release);
         stream_.backend->record(event_, stream_.native);
     }
     void wait() {

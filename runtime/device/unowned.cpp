@@ -123,7 +123,7 @@ void await_users(unowned_block& b) noexcept try {
 
 void release_unowned(buffer& freed) noexcept {
     auto* const b = static_cast<unowned_block*>(&freed);
-    end_passed_unowned();
+    release_finished_unowned();
     if (b->end == nullptr) return end_block(b);
     await_users(*b);
     if (is_out_of_use(*b, process_ends)) return finish(b);
@@ -131,9 +131,9 @@ void release_unowned(buffer& freed) noexcept {
     push(b);
 }
 
-void end_passed_unowned() noexcept {
+void release_finished_unowned() noexcept {
     end_put_aside(false);
-    end_passed_exports();
+    release_finished_exports();
 }
 
 }  // namespace runtime

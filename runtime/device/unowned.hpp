@@ -12,6 +12,6 @@ namespace ingot::runtime {
 void release_unowned(buffer&) noexcept;
 
 /// Notifies the owners of waiting memory that is out of use by now.
-void end_passed_unowned() noexcept;
+void release_finished_unowned() noexcept;
 
 }  // namespace ingot::runtime

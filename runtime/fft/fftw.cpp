@@ -147,7 +147,7 @@ public:
         const std::lock_guard lock(planner());
         const auto known = plans_.find(wanted);
         if (known != plans_.end()) {
-            order_.splice(order_.begin(), order_, known->second.place);
+            order_.splice(order_.begin(), order_, known->second.position);
             return known->second.plan;
         }
         found = plan_ref(plan_of(t, aligned, threads), [](fftw_plan p) {
@@ -168,7 +168,7 @@ private:
     static constexpr std::size_t most_plans = 128;
     struct entry {
         plan_ref plan;
-        std::list<key>::iterator place;
+        std::list<key>::iterator position;
     };
 
     static key key_of(const transform& t, bool aligned, int threads) {
@@ -240,8 +240,8 @@ void run_in(const transform& t) {
     const index_t extent = t.batch.empty() ? 1 : t.batch[cut].extent;
     index_t times = 1;
     for (std::size_t j = 0; j < t.batch.size(); ++j) times *= j == cut ? 1 : t.batch[j].extent;
-    const auto pieces_wanted = static_cast<index_t>(worker_count() == 1 ? 1 : 4 * worker_count());
-    const index_t each = std::max((extent + pieces_wanted - 1) / pieces_wanted, worth_a_piece(t, times));
+    const auto target_pieces = static_cast<index_t>(worker_count() == 1 ? 1 : 4 * worker_count());
+    const index_t each = std::max((extent + target_pieces - 1) / target_pieces, worth_a_piece(t, times));
     const index_t pieces = (extent + each - 1) / each;
     const auto is_aligned = [](void* at) { return fftw<R>().alignment_of(static_cast<R*>(at)) == 0; };
     if (extent == 1) {  // so is every axis of the batch

@@ -123,7 +123,7 @@ npz_file load_npz(const std::string& path) {
 namespace {
 
 const runtime::npz_archive& opened(const runtime::npz_archive* archive) {
-    if (!archive) runtime::throw_file_error("[load_npz] a file", "it was moved away");
+    if (!archive) runtime::throw_file_error("[load_npz] a file", "this object was moved from");
     return *archive;
 }
 

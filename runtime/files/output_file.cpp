@@ -43,13 +43,13 @@ std::string temporary_name() {
 }  // namespace
 
 output_file::output_file(const std::string& operation, const std::string& path)
-    : subject_("[" + operation + "] " + path), place_(followed(path)) {
+    : subject_("[" + operation + "] " + path), target_(followed(path)) {
     check_path(operation, path);
     struct stat before {};
-    const bool replaces = stat(place_.c_str(), &before) == 0;
+    const bool replaces = stat(target_.c_str(), &before) == 0;
     if (replaces && !S_ISREG(before.st_mode))
         throw_file_error(subject_, "is a folder or a device, and a file is wanted");
-    temporary_ = place_.parent_path() / temporary_name();
+    temporary_ = target_.parent_path() / temporary_name();
     file_ = file_descriptor(open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!file_) fail();
     if (replaces) fchmod(file_.get(), before.st_mode & 07777);
@@ -79,7 +79,7 @@ void output_file::shorten(std::uint64_t size) {
 
 void output_file::publish() {
     // A network file system may report failed writes only when the file is closed.
-    if (close(file_.release()) != 0 || std::rename(temporary_.c_str(), place_.c_str()) != 0) fail();
+    if (close(file_.release()) != 0 || std::rename(temporary_.c_str(), target_.c_str()) != 0) fail();
     temporary_.clear();
 }
 

@@ -34,7 +34,7 @@ private:
     [[noreturn]] void fail() const;  // with the reason in errno
 
     std::string subject_;
-    std::filesystem::path place_, temporary_;
+    std::filesystem::path target_, temporary_;
     file_descriptor file_;
     std::uint64_t size_ = 0;
 };

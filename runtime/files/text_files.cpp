@@ -113,7 +113,8 @@ public:
             keep_columns(line, fields);
             if (rows == 0) columns = static_cast<index_t>(fields.size());
             if (static_cast<index_t>(fields.size()) != columns)
-                fail(line, std::to_string(fields.size()) + " columns, and " + std::to_string(columns) + " before");
+                fail(line, "has " + std::to_string(fields.size()) + " columns, and the first one has " +
+                               std::to_string(columns));
             for (const std::string_view field : fields) {
                 T value{};
                 std::string_view left = field;

@@ -31,7 +31,7 @@ std::vector<std::byte> read_at(const byte_source& source, std::uint64_t offset, 
 
 // ---- the directory -------------------------------------------------------------------------------------------------
 
-struct directory_place {
+struct directory_location {
     std::uint64_t offset, size, entries;
     std::uint64_t end;  // where the records behind the directory begin
 };
@@ -46,34 +46,35 @@ std::uint64_t find_end_record(const byte_source& source) {
         const std::size_t at = length - zip::end_size - comment;
         if (u32(tail, at) == zip::end_signature && u16(tail, at + 20) == comment) return size - length + at;
     }
-    throw_file_error(source.subject(), "has no zip archive's end record, so that it is none or cut short or too long");
+    throw_file_error(source.subject(),
+                     "has no end record of a zip archive: it is no zip archive, or cut short, or bytes follow its end");
 }
 
-directory_place find_directory(const byte_source& source) {
+directory_location find_directory(const byte_source& source) {
     const std::uint64_t at = find_end_record(source);
     const std::vector<std::byte> end = read_at(source, at, zip::end_size);
     if (u16(end, 4) != u16(end, 6) || u16(end, 8) != u16(end, 10))
         throw_file_error(source.subject(), "is one part of a zip archive of several");
-    directory_place place{u32(end, 16), u32(end, 12), u16(end, 10), at};
+    directory_location location{u32(end, 16), u32(end, 12), u16(end, 10), at};
     if (at >= zip::locator64_size) {
         const auto locator = read_at(source, at - zip::locator64_size, zip::locator64_size);
         if (u32(locator, 0) == zip::locator64_signature) {
-            place.end = u64(locator, 8);
-            const auto end64 = read_at(source, place.end, zip::end64_size);
+            location.end = u64(locator, 8);
+            const auto end64 = read_at(source, location.end, zip::end64_size);
             const std::uint64_t locator_at = at - zip::locator64_size;
-            if (u32(end64, 0) != zip::end64_signature || place.end > locator_at ||
-                u64(end64, 4) != locator_at - place.end - 12)
+            if (u32(end64, 0) != zip::end64_signature || location.end > locator_at ||
+                u64(end64, 4) != locator_at - location.end - 12)
                 throw_file_error(source.subject(), "has no zip64 end record where its locator says");
-            place.offset = u64(end64, 48);
-            place.size = u64(end64, 40);
-            place.entries = u64(end64, 32);
+            location.offset = u64(end64, 48);
+            location.size = u64(end64, 40);
+            location.entries = u64(end64, 32);
         }
     }
-    if (place.offset > place.end || place.size != place.end - place.offset)
-        throw_file_error(source.subject(), "has a directory of " + std::to_string(place.size) + " bytes at byte " +
-                                               std::to_string(place.offset) + ", which is to end at byte " +
-                                               std::to_string(place.end));
-    return place;
+    if (location.offset > location.end || location.size != location.end - location.offset)
+        throw_file_error(source.subject(), "has a directory of " + std::to_string(location.size) + " bytes at byte " +
+                                               std::to_string(location.offset) + ", which is to end at byte " +
+                                               std::to_string(location.end));
+    return location;
 }
 
 /// The 64-bit numbers, in the order of the fields that are too small for them.
@@ -100,15 +101,16 @@ private:
     bytes_view left_;
 };
 
-std::vector<zip_entry> read_directory(const byte_source& source, const directory_place& place) {
-    if (place.entries > place.size / zip::central_size)
-        throw_file_error(source.subject(), "says that it has " + std::to_string(place.entries) +
-                                               " entries, in a directory of " + std::to_string(place.size) + " bytes");
-    const std::vector<std::byte> directory = read_at(source, place.offset, static_cast<std::size_t>(place.size));
+std::vector<zip_entry> read_directory(const byte_source& source, const directory_location& location) {
+    if (location.entries > location.size / zip::central_size)
+        throw_file_error(source.subject(), "says that it has " + std::to_string(location.entries) +
+                                               " entries, in a directory of " + std::to_string(location.size) +
+                                               " bytes");
+    const std::vector<std::byte> directory = read_at(source, location.offset, static_cast<std::size_t>(location.size));
     std::vector<zip_entry> entries;
-    entries.reserve(static_cast<std::size_t>(place.entries));
+    entries.reserve(static_cast<std::size_t>(location.entries));
     bytes_view rest(directory);
-    for (std::uint64_t i = 0; i < place.entries; ++i) {
+    for (std::uint64_t i = 0; i < location.entries; ++i) {
         if (rest.size() < zip::central_size || u32(rest, 0) != zip::central_signature)
             throw_file_error(source.subject(), "has no entry number " + std::to_string(i) + " in its directory");
         const std::size_t name_size = u16(rest, 28), extra_size = u16(rest, 30);
@@ -141,7 +143,7 @@ public:
           source_(source),
           offset_(offset),
           compressed_(entry.compressed_size),
-          crc_wanted_(entry.crc) {
+          expected_crc_(entry.crc) {
         if (entry.method == zip::deflated) {
             inflater_.emplace(zlib_stream::direction::inflate);
             input_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(compressed_, std::size_t{1} << 18)));
@@ -157,7 +159,8 @@ protected:
         crc_ = crc32(to, crc_);
         if (remaining() > 0) return;
         if (inflater_) end_inflating();
-        if (crc_ != crc_wanted_) throw_file_error(subject(), "is damaged: its checksum is another");
+        if (crc_ != expected_crc_)
+            throw_file_error(subject(), "is damaged: its checksum differs from that in the archive");
     }
 
 private:
@@ -201,7 +204,7 @@ private:
 
     const byte_source& source_;
     std::uint64_t offset_, compressed_;  // still to be read from the source
-    std::uint32_t crc_ = 0, crc_wanted_;
+    std::uint32_t crc_ = 0, expected_crc_;
     std::optional<zlib_stream> inflater_;
     std::vector<std::byte> input_;
     bytes_view pending_;  // of the input
@@ -211,9 +214,9 @@ private:
 }  // namespace
 
 zip_reader::zip_reader(std::unique_ptr<byte_source> source) : source_(std::move(source)) {
-    const directory_place place = find_directory(*source_);
-    directory_offset_ = place.offset;
-    entries_ = read_directory(*source_, place);
+    const directory_location location = find_directory(*source_);
+    directory_offset_ = location.offset;
+    entries_ = read_directory(*source_, location);
 }
 
 std::unique_ptr<byte_stream> zip_reader::open(const zip_entry& entry, std::string subject) const {

@@ -55,7 +55,7 @@ zlib_stream::zlib_stream(direction d)
                                                memory_level, Z_DEFAULT_STRATEGY, version, size);
     if (status == Z_MEM_ERROR) throw_no_memory();
     if (status != Z_OK)
-        throw library_error("[zlib] zlib " + std::string(version) + " begins no stream: status " +
+        throw library_error("[zlib] zlib " + std::string(version) + " could not begin a stream: status " +
                             std::to_string(status));
 }
 

@@ -140,16 +140,18 @@ std::string describe(std::size_t number, const joint_assignment& a) {
 
 /// Throws where two targets have elements in common. Targets of different arrays that share a buffer pass: one of them
 /// is split. Memory that is always written in place is compared too.
-void check_targets_are_apart(const char* operation, std::span<const joint_assignment> all) {
+void check_targets_are_disjoint(const char* operation, std::span<const joint_assignment> all) {
     for (std::size_t k = 1; k < all.size(); ++k)
         for (std::size_t i = 0; i < k; ++i) {
             const joint_assignment &a = all[i], &b = all[k];
             const buffer &of_a = *a.to.memory, &of_b = *b.to.memory;
             const bool one_array = &a.to.memory == &b.to.memory;
             if (!one_array && (!runtime::share_bytes(of_a, of_b) || !stays(a, all) || !stays(b, all))) continue;
-            if (runtime::share_a_byte({of_a, a.part, a.to.type}, {of_b, b.part, b.to.type}, runtime::places_for_error))
+            if (runtime::share_a_byte({of_a, a.part, a.to.type}, {of_b, b.part, b.to.type},
+                                      runtime::candidates_for_error))
                 throw shape_error("[" + std::string(operation) + "] targets " + describe(i, a) + " and " +
-                                  describe(k, b) + " have elements in common: what is written together must be apart");
+                                  describe(k, b) +
+                                  " have elements in common: targets of one statement must not overlap");
         }
 }
 
@@ -209,7 +211,7 @@ void assign_together(const char* operation, slot& cache, const joint_outputs& tr
     }
     if (std::ranges::any_of(assignments, [](const joint_assignment& a) { return !a.to.memory; }))
         return;  // no elements
-    check_targets_are_apart(operation, assignments);
+    check_targets_are_disjoint(operation, assignments);
     runtime::small_array<layout, 4> seen(assignments.size());
     runtime::small_array<output, 4> outputs(assignments.size());
     for (std::size_t k = 0; k < assignments.size(); ++k) {
@@ -274,8 +276,8 @@ bool keeps_memory(const buffer_ref& memory, const layout& where, extents_ref ass
     if (!memory || !memory->unowned) return false;
     if (memory->read_only) runtime::throw_read_only("assign");
     if (!same_extents(extents_ref{where.shape(), where.rank()}, assigned))
-        throw shape_error("[assign] shape " + to_text(assigned.span()) + " over memory that is not Ingot's, of shape " +
-                          to_text(where.extents()) + ", which stays where it is");
+        throw shape_error("[assign] shape " + to_text(assigned.span()) + " to an array of shape " +
+                          to_text(where.extents()) + " over memory that is not Ingot's, which cannot be replaced");
     return true;
 }
 

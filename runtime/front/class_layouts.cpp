@@ -79,14 +79,14 @@ bool classifier::is_dense(std::size_t row, std::uintptr_t address) const {
 }
 
 bool classifier::repeats_elements(std::size_t row) const {
-    index_t places = 1, reach = 1;
+    index_t points = 1, reach = 1;
     for (std::size_t a = 0; a < c_.extents.size(); ++a) {
         const index_t stride = c_.strides_of(row)[a];
         if (stride == 0 || c_.extents[a] <= 1) continue;
-        places *= c_.extents[a];
+        points *= c_.extents[a];
         reach += (c_.extents[a] - 1) * std::abs(stride);
     }
-    return places > reach;
+    return points > reach;
 }
 
 /// Whether every folded array is one run of memory. From the innermost axis outwards: the innermost output axis, one
@@ -120,8 +120,8 @@ bool classifier::are_contiguous_columns(const statement& s, std::size_t outer_ax
 }
 
 /// Whether the rows along `along` (a bound axis or an output axis) form one run of memory without gaps. The rows take
-/// output axis `place`, or lie innermost where `place` is no output axis.
-bool classifier::is_run_of_rows(std::size_t row, std::uintptr_t address, std::size_t along, std::size_t place,
+/// output axis `output_axis`, or lie innermost where `output_axis` is none.
+bool classifier::is_run_of_rows(std::size_t row, std::uintptr_t address, std::size_t along, std::size_t output_axis,
                                 std::size_t outer_axes) const {
     const index_t* const strides = c_.strides_of(row);
     index_t run = 1;
@@ -130,29 +130,32 @@ bool classifier::is_run_of_rows(std::size_t row, std::uintptr_t address, std::si
         run *= c_.extents[axis];
         return true;
     };
-    if (place >= outer_axes && !goes_on(along)) return false;
+    if (output_axis >= outer_axes && !goes_on(along)) return false;
     for (std::size_t a = outer_axes; a-- > 0;)
-        if (!goes_on(a == place ? along : a)) return false;
+        if (!goes_on(a == output_axis ? along : a)) return false;
     return address % vector_bytes == 0;
 }
 
 /// Whether blocks cannot stage the rows along a bound axis as runs of memory: they have several axes, are scanned, come
 /// from a random leaf, or have gaps in some array.
-bool classifier::lie_apart(const statement& s, std::size_t axis, std::size_t outer_axes,
-                           bool contiguous_columns) const {
+bool classifier::cannot_stage_rows(const statement& s, std::size_t axis, std::size_t outer_axes,
+                                   bool contiguous_columns) const {
     const detail::axis_class row = axis_of_key(axis);
     if (is_scan(row.owner)) return true;
     if (contiguous_columns) return false;
     if (axis_of_key(axis - 1).owner == row.owner) return true;
-    std::size_t place = row.partner - std::size_t{1};
-    while (place >= outer_axes && place < axis) place = axis_of_key(place).partner - std::size_t{1};
+    std::size_t output_axis = row.partner - std::size_t{1};
+    while (output_axis >= outer_axes && output_axis < axis)
+        output_axis = axis_of_key(output_axis).partner - std::size_t{1};
     const auto is_staged = [&](std::size_t i, std::uintptr_t address) {
         const index_t* const strides = c_.strides_of(i);
-        const std::size_t along = strides[axis] != 0 ? axis : place < outer_axes && strides[place] != 0 ? place : axis;
+        const std::size_t along = strides[axis] != 0                                      ? axis
+                                  : output_axis < outer_axes && strides[output_axis] != 0 ? output_axis
+                                                                                          : axis;
         if (strides[along] == 0) return true;
         bool same_in_all = true;
-        for (std::size_t a = 0; a < outer_axes; ++a) same_in_all = same_in_all && (a == place || strides[a] == 0);
-        return same_in_all || is_run_of_rows(i, address, along, place, outer_axes);
+        for (std::size_t a = 0; a < outer_axes; ++a) same_in_all = same_in_all && (a == output_axis || strides[a] == 0);
+        return same_in_all || is_run_of_rows(i, address, along, output_axis, outer_axes);
     };
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const operand& o = s.operands[i];
@@ -162,7 +165,7 @@ bool classifier::lie_apart(const statement& s, std::size_t axis, std::size_t out
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         const output& o = s.outputs[k];
         const std::uintptr_t address = *o.memory ? address_of(**o.memory, *o.where, o.type) : 0;
-        if (place < outer_axes && !o.scattered && !is_staged(s.operands.size() + k, address)) return true;
+        if (output_axis < outer_axes && !o.scattered && !is_staged(s.operands.size() + k, address)) return true;
     }
     return false;
 }

@@ -59,14 +59,14 @@ std::uint8_t few_places_of(const statement& s, const output& o, detail::target w
 
 void classifier::order_axes(const statement& s) {
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
-        if (!s.shapes.empty() && !is_joint(s.shapes[k])) continue;  // join_axes placed it
+        if (!s.shapes.empty() && !is_joint(s.shapes[k])) continue;  // join_axes set its strides
         const output& o = s.outputs[k];
         const std::size_t row = s.operands.size() + k;
         if (o.scattered) continue;
         if (*o.memory) {
             axis_pool_.clear();
             for (int j = 0; j < static_cast<int>(c_.shape.size()); ++j) axis_pool_.push_back(j);
-            place(row, *o.where, axis_pool_.data(), static_cast<int>(c_.shape.size()));
+            set_strides(row, *o.where, axis_pool_.data(), static_cast<int>(c_.shape.size()));
         } else {
             index_t stride = 1;
             for (std::size_t j = c_.shape.size(); j-- > 0; stride *= c_.shape[j])
@@ -86,35 +86,36 @@ void classifier::order_axes(const statement& s) {
 void classifier::collapse() {
     const std::size_t raw = raw_extents_.size();
     const std::size_t rows = raw ? raw_strides_.size() / raw : 0;
-    std::vector<int>& kept = axis_pool_;  // innermost raw axis of each collapsed axis
-    kept.clear();
+    std::vector<int>& raw_axes = axis_pool_;  // innermost raw axis of each collapsed axis
+    raw_axes.clear();
     c_.extents.clear();
     for (const int axis : order_) {
         const auto a = static_cast<std::size_t>(axis);
         const index_t extent = raw_extents_[a];
         const int owner = owners_[a];
         if (extent == 1 && !is_library(owner) && !is_gather(owner)) continue;
-        bool merges = !kept.empty() && !is_library(owner) && owners_[static_cast<std::size_t>(kept.back())] == owner &&
-                      may_merge(static_cast<std::size_t>(kept.back()), a);
+        bool merges = !raw_axes.empty() && !is_library(owner) &&
+                      owners_[static_cast<std::size_t>(raw_axes.back())] == owner &&
+                      may_merge(static_cast<std::size_t>(raw_axes.back()), a);
         for (std::size_t r = 0; merges && r < rows; ++r)
             merges =
-                raw_strides_[r * raw + static_cast<std::size_t>(kept.back())] == raw_strides_[r * raw + a] * extent;
+                raw_strides_[r * raw + static_cast<std::size_t>(raw_axes.back())] == raw_strides_[r * raw + a] * extent;
         if (merges) {
-            kept.back() = axis;
+            raw_axes.back() = axis;
             c_.extents.back() *= extent;
         } else {
-            kept.push_back(axis);
+            raw_axes.push_back(axis);
             c_.extents.push_back(extent);
         }
     }
-    if (kept.size() > static_cast<std::size_t>(detail::max_rank))
+    if (raw_axes.size() > static_cast<std::size_t>(detail::max_rank))
         throw shape_error("[evaluate] the axes of the result and those that its reductions and scans work along are " +
-                          std::to_string(kept.size()) + ", more than " + std::to_string(detail::max_rank) +
-                          "; a part that is evaluated first, eval(part), binds none");
-    c_.strides.resize(rows * kept.size());
+                          std::to_string(raw_axes.size()) + ", more than " + std::to_string(detail::max_rank) +
+                          "; evaluate a part first, by eval(part)");
+    c_.strides.resize(rows * raw_axes.size());
     for (std::size_t r = 0; r < rows; ++r)
-        for (std::size_t k = 0; k < kept.size(); ++k)
-            c_.strides[r * kept.size() + k] = raw_strides_[r * raw + static_cast<std::size_t>(kept[k])];
+        for (std::size_t k = 0; k < raw_axes.size(); ++k)
+            c_.strides[r * raw_axes.size() + k] = raw_strides_[r * raw + static_cast<std::size_t>(raw_axes[k])];
 }
 
 bool classifier::has_short_rows() const {
@@ -129,15 +130,15 @@ bool classifier::moves(operand_range range, std::size_t axis) const {
     return false;
 }
 
-std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
+std::uint16_t classifier::first_equal_operand(const statement& s, std::size_t i) {
     const operand& o = s.operands[i];
     for (const std::uint16_t k : distinct_) {
         if (!have_one_origin(s.operands[k], o)) continue;
         if (o.where == nullptr || has_strides_of(i, k)) return k;
         // Along other axes, a view may equal two views that differ from each other.
-        const auto unlike = [&](const placed_view& v) { return v.first == k && !is_same_view(i, v.operand); };
-        if (!is_same_view(i, k) || std::ranges::any_of(placed_otherwise_, unlike)) continue;
-        placed_otherwise_.push_back({static_cast<std::uint16_t>(i), k});
+        const auto unlike = [&](const matched_view& v) { return v.first == k && !is_same_view(i, v.operand); };
+        if (!is_same_view(i, k) || std::ranges::any_of(matched_along_other_axes_, unlike)) continue;
+        matched_along_other_axes_.push_back({static_cast<std::uint16_t>(i), k});
         return k;
     }
     distinct_.push_back(static_cast<std::uint16_t>(i));
@@ -150,7 +151,7 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
     head.kind = o.kind;
     head.type = o.type;
     head.exponent = o.exponent;
-    head.same_as = first_like(s, i);
+    head.same_as = first_equal_operand(s, i);
     if (!index_use_.empty()) head.index = static_cast<detail::index_use>(index_use_[i]);
     const std::size_t bytes = detail::size_of(o.type);
     switch (o.kind) {
@@ -205,7 +206,7 @@ bool classifier::is_of(detail::word_kind kind, int owner) const {
 bool classifier::is_scan(int owner) const { return is_of(detail::word_kind::scan, owner); }
 
 /// The largest absolute index that an unravel reads.
-index_t classifier::farthest_place(const statement& s, int owner) const {
+index_t classifier::largest_index(const statement& s, int owner) const {
     const std::size_t pick = picks_[static_cast<std::size_t>(owner - 1)].operand;
     index_t low = s.operands[pick].where->offset, high = low;
     for (std::size_t a = 0; a < c_.extents.size(); ++a) {
@@ -226,7 +227,7 @@ bool classifier::walks(int owner, std::size_t axis) const {
 /// earlier binder (two reductions of one row). A scan prefers the axis along which its result is read.
 std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
     const auto owner_of = [&](std::size_t axis) { return owners_[static_cast<std::size_t>(axis_pool_[axis])]; };
-    const auto apart = [&](std::size_t b) {  // and no earlier axis of this binder has it as its partner
+    const auto may_be_partner = [&](std::size_t b) {  // and no earlier axis of this binder has it as its partner
         for (std::size_t c = a; c-- > 0 && owner_of(c) == owner_of(a);)
             if (axis_of_key(c).partner == b + 1) return false;
         for (std::size_t i = 0; i < s.operands.size(); ++i)
@@ -249,7 +250,7 @@ std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
     for (std::size_t b = 0; b < a; ++b) {
         if (c_.extents[b] != c_.extents[a] || owner_of(b) == owner_of(a) || is_gather(owner_of(b))) continue;
         const bool walked = walks(owner_of(a), b) || walks(owner_of(b), a);
-        if ((partner != 0 && !walked) || !apart(b)) continue;
+        if ((partner != 0 && !walked) || !may_be_partner(b)) continue;
         partner = static_cast<std::uint8_t>(b + 1);
         if (walked) break;
     }
@@ -259,10 +260,10 @@ std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
 void classifier::write_words(const statement& s, environment_class env, std::uint8_t kinds) {
     const std::size_t axes = c_.extents.size();
     // axis_pool_ holds the innermost raw axis of each collapsed axis; its owner is the collapsed axis' owner.
-    const std::vector<int>& kept = axis_pool_;
+    const std::vector<int>& raw_axes = axis_pool_;
 
     picks_.clear();
-    if ((kinds & (has_scans | has_places)) != 0) find_picks(s);
+    if ((kinds & (has_scans | has_indexing)) != 0) find_picks(s);
     index_t results = c_.size;  // with outputs of several shapes, the size of the smallest
     for (const detail::extents_ref shape : s.shapes) results = std::min(results, shape.size());
 
@@ -271,7 +272,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     int last_owner = 0;
     std::size_t outer_axes = 0;
     for (std::size_t a = 0; a < axes; ++a) {
-        const int owner = owners_[static_cast<std::size_t>(kept[a])];
+        const int owner = owners_[static_cast<std::size_t>(raw_axes[a])];
         if (owner == 0) {
             outer *= c_.extents[a];
             inner = c_.extents[a];
@@ -283,7 +284,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         last_owner = owner;
         if (is_scan(owner))
             scanned = std::max(scanned, bound);
-        else if (a + 1 == axes || owners_[static_cast<std::size_t>(kept[a + 1])] != owner)
+        else if (a + 1 == axes || owners_[static_cast<std::size_t>(raw_axes[a + 1])] != owner)
             short_rows = short_rows ||
                          (bound > 1 && detail::length_class::of_length(bound) <= detail::length_class::longest_short);
     }
@@ -317,8 +318,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     };
     for (std::size_t a = 0; a < axes; ++a) {
         detail::axis_class axis;
-        axis.owner = static_cast<std::uint16_t>(owners_[static_cast<std::size_t>(kept[a])]);
-        const bool last_of_owner = a + 1 == axes || owners_[static_cast<std::size_t>(kept[a + 1])] != axis.owner;
+        axis.owner = static_cast<std::uint16_t>(owners_[static_cast<std::size_t>(raw_axes[a])]);
+        const bool last_of_owner = a + 1 == axes || owners_[static_cast<std::size_t>(raw_axes[a + 1])] != axis.owner;
         if (axis.owner == 0) {
             if (last_of_owner && outer_axes > 1 && inner < short_row) axis.flags |= detail::axis_flags::short_inner;
             if (last_of_owner && gapless) axis.flags |= detail::axis_flags::of_contiguous(inner, has_eight_bytes());
@@ -333,10 +334,10 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
                 continue;
             }
             for (std::size_t b = a;
-                 last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(kept[b])] == axis.owner;)
+                 last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(raw_axes[b])] == axis.owner;)
                 length *= c_.extents[b];
             if (is_of(detail::word_kind::unravel, axis.owner)) {  // no loop walks the axis, whatever its length
-                if (last_of_owner) walked = std::max({walked, length, farthest_place(s, axis.owner)});
+                if (last_of_owner) walked = std::max({walked, length, largest_index(s, axis.owner)});
                 set_axis_of_key(a, axis);
                 continue;
             }
@@ -386,7 +387,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
 
     bound_axes_ = axes - outer_axes;
     distinct_.clear();
-    placed_otherwise_.clear();
+    matched_along_other_axes_.clear();
     const auto write_strides = [&](std::size_t row) {
         std::fill_n(out, per_row - detail::head_words, 0u);
         for (std::size_t a = 0; a < axes; ++a) {
@@ -459,7 +460,7 @@ void classifier::write_short_rows(const statement& s, std::size_t outer_axes, bo
     for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
         detail::axis_class row = axis_of_key(a);
         const bool in_threads = (row.flags & detail::axis_flags::reads_again) != 0;  // each thread loops over a row
-        if (row.length_class != 1 || in_threads || !lie_apart(s, a, outer_axes, contiguous_columns)) continue;
+        if (row.length_class != 1 || in_threads || !cannot_stage_rows(s, a, outer_axes, contiguous_columns)) continue;
         index_t length = c_.extents[a];
         for (std::size_t b = a; b-- > outer_axes && axis_of_key(b).owner == row.owner;) length *= c_.extents[b];
         row.subclass = static_cast<std::uint8_t>(1 + detail::length_class::power_of(length));

@@ -46,7 +46,7 @@ std::uint8_t kinds_of(std::span<const word> program) {
         if (k == word_kind::text) kinds |= has_texts;
         if (k == word_kind::scan) kinds |= has_scans;
         if (k == word_kind::library) kinds |= has_libraries;
-        if (k == word_kind::unravel || k == word_kind::gather) kinds |= has_places;
+        if (k == word_kind::unravel || k == word_kind::gather) kinds |= has_indexing;
     }
     return kinds;
 }
@@ -93,14 +93,14 @@ const classified& classifier::classify(const statement& s, environment_class env
     library_uses_.clear(), library_owners_.clear(), library_roots_.clear();
     if ((kinds & has_libraries) != 0) find_libraries(s);
     gather_owners_.clear();
-    if ((kinds & has_places) != 0) find_gathers(s);
+    if ((kinds & has_indexing) != 0) find_gathers(s);
     order_axes(s);
     relations_.clear();
     shifts_.clear();
-    if (env.wishes.relations && !several && (!binders || find_shifts(s, kinds))) find_relations(s);
+    if (env.optional_parts.relations && !several && (!binders || find_shifts(s, kinds))) find_relations(s);
     if (relations_.empty()) shifts_.clear();
     index_use_.clear();
-    if (env.wishes.indices && binders) find_indices(s);
+    if (env.optional_parts.indices && binders) find_indices(s);
     collapse();
     // Short rows are faster as one run, and relations keep their axes from merging.
     if (!relations_.empty() && has_short_rows()) {
@@ -224,7 +224,7 @@ void classifier::find_shapes_with_binders(const statement& s) {
     for (const node_shape& root : stack) broadcast_into(c_.shape, {span_of(root).data(), root.rank});
 }
 
-void classifier::place(std::size_t row, const detail::layout& l, const int* axes, int rank) {
+void classifier::set_strides(std::size_t row, const detail::layout& l, const int* axes, int rank) {
     index_t* strides = raw_strides_.data() + row * raw_extents_.size();
     const int lead = rank - l.rank();
     for (int j = 0; j < l.rank(); ++j)
@@ -237,7 +237,7 @@ void classifier::align(const statement& s) {
     for (int j = 0; j < rank; ++j) axis_pool_[static_cast<std::size_t>(j)] = j;
     raw_strides_.assign((s.operands.size() + s.outputs.size()) * c_.shape.size(), 0);
     for (std::size_t i = 0; i < s.operands.size(); ++i)
-        if (s.operands[i].where) place(i, *s.operands[i].where, axis_pool_.data(), rank);
+        if (s.operands[i].where) set_strides(i, *s.operands[i].where, axis_pool_.data(), rank);
 }
 
 void classifier::align_with_binders(const statement& s) {
@@ -282,7 +282,7 @@ void classifier::align_with_binders(const statement& s) {
         switch (detail::kind_of_word(code)) {
             case word_kind::leaf:
             case word_kind::generator:
-                place(next_operand, *s.operands[next_operand].where, axes_here(), here.rank);
+                set_strides(next_operand, *s.operands[next_operand].where, axes_here(), here.rank);
                 break;
             case word_kind::map:
             case word_kind::user:
@@ -299,13 +299,13 @@ void classifier::align_with_binders(const statement& s) {
             }
             case word_kind::scan:
             case word_kind::unravel: {
-                place(next_operand, *s.operands[next_operand].where, axes_here(), here.rank);
+                set_strides(next_operand, *s.operands[next_operand].where, axes_here(), here.rank);
                 contexts_.push_back(bind(shapes_[w].rank));
                 set_bound_extents(shapes_[w - 1], binder);
                 break;
             }
             case word_kind::library: {
-                place(next_operand, *s.operands[next_operand].where, axes_here(), here.rank);
+                set_strides(next_operand, *s.operands[next_operand].where, axes_here(), here.rank);
                 contexts_.insert(contexts_.end(), static_cast<std::size_t>(detail::arity_of_word(code)),
                                  bind(shapes_[w].rank));
                 set_bound_extents(shapes_[w - 1], binder);

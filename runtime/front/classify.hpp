@@ -27,7 +27,7 @@ enum program_kinds : std::uint8_t {
     has_texts = 16,
     has_scans = 32,
     has_libraries = 64,
-    has_places = 128  // unravels and gathers
+    has_indexing = 128  // unravels and gathers
 };
 std::uint8_t kinds_of(std::span<const detail::word> program);
 
@@ -105,10 +105,10 @@ struct classified {
 };
 
 /// Optional parts of a key. Each makes more keys of a program, so it is written only where a kernel uses it.
-struct key_wishes {
+struct optional_key_parts {
     bool relations = false;  // relations between views of one buffer
     bool indices = false;    // which operands are only indices
-    friend bool operator==(key_wishes, key_wishes) = default;
+    friend bool operator==(optional_key_parts, optional_key_parts) = default;
 };
 
 /// Everything but the program and the operands that decides the code.
@@ -116,7 +116,7 @@ struct environment_class {
     detail::target where;
     std::uint32_t architecture;
     detail::math_mode math;
-    key_wishes wishes{};
+    optional_key_parts optional_parts{};
 };
 
 class classifier {
@@ -163,27 +163,27 @@ private:
     void find_shapes_with_binders(const statement&);
     void align(const statement&);
     void align_with_binders(const statement&);
-    void place(std::size_t row, const detail::layout&, const int* axes, int rank);
+    void set_strides(std::size_t row, const detail::layout&, const int* axes, int rank);
     void find_joint_shape(const statement&);
     void open_contexts(const statement&, int first);
     void join_axes(const statement&, int first);
     bool is_joint(detail::extents_ref shape) const { return std::ranges::equal(shape.span(), c_.shape); }
     void find_joint_axes(const statement&, detail::extents_ref own, int first);
-    int likeness(const statement&, std::size_t own, std::size_t joint) const;
+    int common_strides(const statement&, std::size_t own, std::size_t joint) const;
     void order_axes(const statement&);
     void collapse();
     // Views of one buffer (view_relations.cpp).
     void find_relations(const statement&);
     bool find_shifts(const statement&, std::uint8_t kinds);
     bool find_shifts_of(const statement&, std::size_t binder, detail::place_rule);
-    bool place_shifted(const statement&);
+    bool move_shifted_strides(const statement&);
     bool is_shifted(std::size_t axis) const;
     bool find_steps(index_t distance, const index_t* strides, std::int8_t* steps);
     bool may_merge(std::size_t outer, std::size_t inner) const;
     void append_relations();
     // Repeated statements (iterated_steps.cpp).
     void find_iteration(const statement&, std::uint8_t kinds);
-    std::uint32_t steps_together(const statement&);
+    std::uint32_t steps_in_one_kernel(const statement&);
     void append_iteration();
     bool has_short_rows() const;
     void find_indices(const statement&);
@@ -208,19 +208,19 @@ private:
     /// For columns that are scanned whole.
     bool is_run_of_columns(std::size_t row, std::uintptr_t address) const;
     bool are_contiguous_columns(const statement& s, std::size_t outer_axes) const;
-    bool lie_apart(const statement&, std::size_t axis, std::size_t outer_axes, bool contiguous_columns) const;
-    bool is_run_of_rows(std::size_t row, std::uintptr_t address, std::size_t along, std::size_t place,
+    bool cannot_stage_rows(const statement&, std::size_t axis, std::size_t outer_axes, bool contiguous_columns) const;
+    bool is_run_of_rows(std::size_t row, std::uintptr_t address, std::size_t along, std::size_t output_axis,
                         std::size_t outer_axes) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
     bool moves(operand_range, std::size_t axis) const;
     bool has_strides_of(std::size_t i, std::size_t k) const;
     bool is_same_view(std::size_t i, std::size_t k) const;
-    std::uint16_t first_like(const statement&, std::size_t i);
+    std::uint16_t first_equal_operand(const statement&, std::size_t i);
     void find_picks(const statement&);
     /// Whether `owner` is a binder of that kind; find_picks must have run.
     bool is_of(detail::word_kind, int owner) const;
     bool is_scan(int owner) const;
-    index_t farthest_place(const statement&, int owner) const;
+    index_t largest_index(const statement&, int owner) const;
     bool reads_again(const statement&, int owner) const;
     static bool changes_no_value(const statement&, std::size_t at, std::size_t binders);
     void find_libraries(const statement&);
@@ -276,18 +276,18 @@ private:
     std::vector<index_t> view_strides_;  // the strides then, on the result's axes alone
     std::vector<std::uint16_t> bases_;   // views to which others are related
     std::uint16_t stepped_ = 0;          // the first view of the stepped array of a repeated statement
-    std::vector<int> beyond_;            // steps from that view to the output, on the key's axes
-    std::vector<std::int8_t> room_for_steps_;
-    std::vector<std::uint8_t> index_use_;  // of each operand, where key_wishes ask for it
+    std::vector<int> output_steps_;      // steps from that view to the output, on the key's axes
+    std::vector<std::int8_t> found_steps_;
+    std::vector<std::uint8_t> index_use_;  // of each operand, where optional_key_parts ask for it
     std::vector<int> word_operands_;
     bool folds_ = false;                   // the statement folds on a GPU
     bool short_rows_ = false;              // whether to test operands for density
     std::size_t whole_columns_ = 0;        // number of output axes, where a block scans whole columns; else 0
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them
-    struct placed_view {
+    struct matched_view {
         std::uint16_t operand, first;
     };
-    std::vector<placed_view> placed_otherwise_;  // operands equal to a distinct one along other axes
+    std::vector<matched_view> matched_along_other_axes_;  // operands equal to a distinct one along other axes
     std::vector<operand> contiguous_operands_;
     std::vector<const detail::leaf_record*> contiguous_firsts_;  // the leaves of these operands
     std::vector<std::uint16_t> contiguous_arrays_;

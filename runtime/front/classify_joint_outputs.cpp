@@ -17,7 +17,7 @@ void classifier::find_joint_shape(const statement& s) {
 }
 
 /// Counts the arrays that two trees read with the same stride, each along its axis.
-int classifier::likeness(const statement& s, std::size_t own, std::size_t joint) const {
+int classifier::common_strides(const statement& s, std::size_t own, std::size_t joint) const {
     const std::size_t raw = raw_extents_.size();
     int found = 0;
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
@@ -30,8 +30,8 @@ int classifier::likeness(const statement& s, std::size_t own, std::size_t joint)
     return found;
 }
 
-/// Sets `joint_axes_`, one for each of `own`, whose axes begin at `first`. It chooses the axes of greatest likeness,
-/// and among equals the last ones. An axis of extent 1 matches none and gets axis 0.
+/// Sets `joint_axes_`, one for each of `own`, whose axes begin at `first`. It chooses the axes with the most common
+/// strides, and among equals the last ones. An axis of extent 1 matches none and gets axis 0.
 void classifier::find_joint_axes(const statement& s, extents_ref own, int first) {
     const std::size_t rows = static_cast<std::size_t>(own.rank), columns = c_.shape.size();
     constexpr int impossible = -1;
@@ -40,7 +40,7 @@ void classifier::find_joint_axes(const statement& s, extents_ref own, int first)
     const auto score = [&](std::size_t i, std::size_t j) -> int& { return scores_[i * (columns + 1) + j]; };
     const auto laid = [&](std::size_t i, std::size_t j) {  // own axis i - 1 on joint axis j - 1
         if (own.data[i - 1] != c_.shape[j - 1] || score(i - 1, j - 1) == impossible) return impossible;
-        return score(i - 1, j - 1) + likeness(s, static_cast<std::size_t>(first) + i - 1, j - 1);
+        return score(i - 1, j - 1) + common_strides(s, static_cast<std::size_t>(first) + i - 1, j - 1);
     };
     std::fill_n(scores_.begin(), columns + 1, 0);
     for (std::size_t i = 1; i <= rows; ++i)

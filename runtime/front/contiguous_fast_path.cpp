@@ -251,11 +251,11 @@ bool classifier::classify_contiguous(const statement& s, environment_class env) 
             write_row(out, head_at(same), static_cast<detail::stride_class>(same[detail::head_words]));
             continue;
         }
-        if (moves && env.wishes.relations) contiguous_arrays_.push_back(number);
+        if (moves && env.optional_parts.relations) contiguous_arrays_.push_back(number);
         write_row(out, head_of(l, number, o).encode(),
                   moves ? detail::stride_class::unit : detail::stride_class::broadcast);
     }
-    if (env.wishes.relations && share_buffers(s.operands, contiguous_arrays_)) return false;
+    if (env.optional_parts.relations && share_buffers(s.operands, contiguous_arrays_)) return false;
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         write_row(out, head_of(l, s.outputs[k]).encode(), detail::stride_class::unit);
         out += row_words;
@@ -320,11 +320,11 @@ bool classifier::confirm_contiguous(const statement& s, environment_class env, s
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const auto number = static_cast<std::uint16_t>(i);
         const auto keep = [&] {
-            if (env.wishes.relations && s.operands[i].where != nullptr) contiguous_arrays_.push_back(number);
+            if (env.optional_parts.relations && s.operands[i].where != nullptr) contiguous_arrays_.push_back(number);
         };
         if (!all.agrees(number, s.operands[i], keep)) return false;
     }
-    if (env.wishes.relations && share_buffers(s.operands, contiguous_arrays_)) return false;
+    if (env.optional_parts.relations && share_buffers(s.operands, contiguous_arrays_)) return false;
     c_.set_contiguous(l.first->shape(), l.first->rank(), l.size);
     return true;
 }
@@ -358,7 +358,7 @@ bool classifier::confirm_contiguous(const tree_statement& s, environment_class e
             if (!all.agrees(i, leaf, keep)) return false;
             ++i;
         }
-    if (env.wishes.relations && share_buffers(contiguous_operands_, contiguous_arrays_)) return false;
+    if (env.optional_parts.relations && share_buffers(contiguous_operands_, contiguous_arrays_)) return false;
     c_.set_contiguous(l.first->shape(), l.first->rank(), l.size);
     return true;
 }

@@ -23,7 +23,7 @@ bool is_aligned(const operand& o) {
 }
 
 /// An upper bound of the words that `take` writes.
-std::size_t words_of(const statement& s, key_wishes wishes) {
+std::size_t words_of(const statement& s, optional_key_parts optional_parts) {
     std::size_t ranks = 0, pairs = 0, texts = 0;
     for (const operand& o : s.operands) texts += o.kind == operand_kind::text;
     for (const operand& o : s.operands)
@@ -33,7 +33,7 @@ std::size_t words_of(const statement& s, key_wishes wishes) {
         ranks += static_cast<std::size_t>(o.where->rank());
         for (const operand& in : s.operands) pairs += in.memory != nullptr && share_bytes(**o.memory, *in.memory);
     }
-    const std::size_t relations = wishes.relations ? 2 * s.operands.size() : 0;
+    const std::size_t relations = optional_parts.relations ? 2 * s.operands.size() : 0;
     return 3 + s.attributes.size() + s.outputs.size() + texts + relations +
            2 * (s.operands.size() + s.outputs.size() + ranks + pairs);
 }
@@ -65,13 +65,14 @@ bool call_signature::take(const slot& cache, const statement& s, const execution
     // A published entry is never freed, so its address identifies the slot, even if a library is loaded later.
     const slot::entry* const program = cache.entries[0].load(std::memory_order_relaxed);
     if (program == nullptr || !s.shapes.empty() || s.operands.size() > most_operands ||
-        words_of(s, on.environment.wishes) > most_words)
+        words_of(s, on.environment.optional_parts) > most_words)
         return false;
     word_writer to(words_);
     to.put(reinterpret_cast<std::uintptr_t>(program));
     const environment_class& env = on.environment;
-    to.put(field(env.where, 0) | field(env.math, 8) | field(env.wishes.relations, 12) | field(env.wishes.indices, 13) |
-           field(std::bit_cast<std::uint16_t>(on.stream->device), 16) | field(env.architecture, 32));
+    to.put(field(env.where, 0) | field(env.math, 8) | field(env.optional_parts.relations, 12) |
+           field(env.optional_parts.indices, 13) | field(std::bit_cast<std::uint16_t>(on.stream->device), 16) |
+           field(env.architecture, 32));
     for (const detail::word w : s.attributes) to.put(w);
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const operand& o = s.operands[i];
@@ -84,7 +85,7 @@ bool call_signature::take(const slot& cache, const statement& s, const execution
             to.put(o.bits[0]);  // address of a text, which is never freed
             to.put(o.bits[1]);
         }
-        if (env.wishes.relations && o.kind == operand_kind::array) {
+        if (env.optional_parts.relations && o.kind == operand_kind::array) {
             std::size_t first = 0;  // the first operand in this buffer
             while (s.operands[first].memory != o.memory) ++first;
             const bool begins = first == i || s.operands[first].where == nullptr;
@@ -92,7 +93,8 @@ bool call_signature::take(const slot& cache, const statement& s, const execution
             to.put(begins ? 0 : static_cast<std::uint64_t>(o.where->offset - s.operands[first].where->offset));
         }
         // A pick's offset is the distance of a shift.
-        if (env.wishes.relations && o.kind == operand_kind::pick) to.put(static_cast<std::uint64_t>(o.where->offset));
+        if (env.optional_parts.relations && o.kind == operand_kind::pick)
+            to.put(static_cast<std::uint64_t>(o.where->offset));
     }
     for (const output& o : s.outputs) {
         const bool given = bool(*o.memory);
@@ -137,10 +139,10 @@ dispatch_cache::entry& dispatch_cache::new_entry(const call_signature& a) {
     return *set[0];
 }
 
-void dispatch_cache::keep(const call_signature& a, const executable& found, const classified& classes) {
+void dispatch_cache::insert(const call_signature& a, const executable& found, const classified& classes) {
     new_entry(a) = {a, &found, classes, {}};
 }
 
-void dispatch_cache::keep_buffered(const call_signature& a) { new_entry(a) = {a, nullptr, {}, {}}; }
+void dispatch_cache::insert_buffered(const call_signature& a) { new_entry(a) = {a, nullptr, {}, {}}; }
 
 }  // namespace ingot::runtime

@@ -39,13 +39,13 @@ public:
         call_signature of;
         const executable* found = nullptr;  // null: the result is computed in new memory, then copied
         classified classes;
-        std::vector<kept_launch> launches;  // empty until the statement is repeated
+        std::vector<cached_launch> launches;  // empty until the statement is repeated
     };
 
-    /// Null where there is none. The entry is valid until the next call of `keep`.
+    /// Null where there is none. The entry is valid until the next call of `insert`.
     entry* find(const call_signature&) noexcept;
-    void keep(const call_signature&, const executable&, const classified&);
-    void keep_buffered(const call_signature&);
+    void insert(const call_signature&, const executable&, const classified&);
+    void insert_buffered(const call_signature&);
 
 private:
     static constexpr int set_bits = 7;

@@ -23,7 +23,7 @@
 #include "runtime/kernels/executable.hpp"
 #include "runtime/system/per_thread.hpp"
 #include "runtime/system/small_array.hpp"
-#include "runtime/trees/turned_scans.hpp"
+#include "runtime/trees/reversed_scans.hpp"
 
 namespace ingot {
 
@@ -104,7 +104,7 @@ void check_same(const classified& taken, std::span<const std::uint32_t> words, c
     const classified& c = of_thread().again.classify(s, env);
     if (!std::ranges::equal(words, c.words) || taken.shape != c.shape || taken.extents != c.extents ||
         taken.size != c.size || (!taken.is_contiguous && taken.strides != c.strides) || must_buffer(s))
-        throw error("[evaluate] a statement was taken for another");
+        throw error("[evaluate] a cached classification differs from that of the statement");
 }
 void check_contiguous(const classified& taken, std::span<const std::uint32_t> words, const statement& s,
                       environment_class env) {
@@ -176,7 +176,7 @@ execution_context context_on(device_id device) {
     p.environment.math = now.math;
     p.environment.where = device.is_cuda() ? detail::target::cuda : detail::target::host;
     p.environment.architecture = device.is_cuda() ? architecture_of(device) : 0;
-    p.environment.wishes.relations = device.is_cuda();
+    p.environment.optional_parts.relations = device.is_cuda();
     return p;
 }
 
@@ -195,26 +195,26 @@ void allocate_outputs(const statement& s, const classified& c, stream_state& str
 
 /// Evaluates a statement whose kernel is known.
 void evaluate_with(const executable& e, const classified& c, const statement& s, stream_state& stream,
-                   std::vector<kept_launch>* kept = nullptr) {
+                   std::vector<cached_launch>* cached = nullptr) {
     allocate_outputs(s, c, stream);
     order(s, stream);
-    run(e, c, s, stream, kept);
+    run(e, c, s, stream, cached);
 }
 
 /// Evaluates a scan that is read from its end. Returns false, and does nothing, for any other statement.
-bool evaluate_turned(const statement& s, stream_state& stream) {
+bool evaluate_reversed(const statement& s, stream_state& stream) {
     detail::view_room flip;
-    const detail::tree_ref turned = turned_scan(s, flip);
-    if (!turned) return false;
+    const detail::tree_ref reversed = reversed_scan(s, flip);
+    if (!reversed) return false;
     const output& to = s.outputs[0];
     if (*to.memory) {
-        evaluate_without_slot(turned_statement(turned, flip, to).get());
+        evaluate_without_slot(reversed_statement(reversed, flip, to).get());
         return true;
     }
-    detail::layout where = detail::contiguous_layout(turned->extents().span());
+    detail::layout where = detail::contiguous_layout(reversed->extents().span());
     buffer_ref memory =
         allocate_buffer(static_cast<std::size_t>(where.size()) * detail::size_of(to.type), stream.device, stream);
-    evaluate_without_slot(turned_statement(turned, flip, {to.type, &memory, &where}).get());
+    evaluate_without_slot(reversed_statement(reversed, flip, {to.type, &memory, &where}).get());
     *to.memory = std::move(memory);
     *to.where = std::move(where);
     return true;
@@ -227,7 +227,8 @@ bool evaluate_again(slot& cache, workspace& own, const call_signature& seen, con
     if (known == nullptr) return false;
     if (known->found == nullptr) {
 #if INGOT_DEBUG
-        if (!must_buffer(s)) throw error("[evaluate] a statement was taken for one whose sides overlap");
+        if (!must_buffer(s))
+            throw error("[evaluate] a statement was cached as one whose sides overlap, and they do not");
 #endif
         evaluate_buffered(cache, s);
         return true;
@@ -257,18 +258,18 @@ void evaluate(slot& cache, statement s) {
     if (fits && evaluate_again(cache, own, seen, s, where)) return;
 
     if ((s.kinds & (has_lazies | has_binders)) != 0 && !is_flat(s)) {
-        if (evaluate_turned(s, *where.stream)) return;
+        if (evaluate_reversed(s, *where.stream)) return;
         return evaluate_without_slot(flat_statement(s).get());
     }
     if (must_buffer(s)) {
-        if (fits) own.recent.keep_buffered(seen);
+        if (fits) own.recent.insert_buffered(seen);
         return evaluate_buffered(cache, s);
     }
     const classified& c = own.classes.classify(s, where.environment);
     if (c.steps != s.repeated.steps) throw error("[evaluate] a kernel does fewer steps than it was asked for");
     if (c.size == 0) return allocate_outputs(s, c, *where.stream);
     const executable& e = look_up(cache, c, s);
-    if (fits) own.recent.keep(seen, e, c);
+    if (fits) own.recent.insert(seen, e, c);
     evaluate_with(e, c, s, *where.stream);
 }
 

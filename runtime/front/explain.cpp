@@ -20,7 +20,7 @@
 #include "runtime/kernels/executable.hpp"
 #include "runtime/kernels/precompile.hpp"
 #include "runtime/system/per_thread.hpp"
-#include "runtime/trees/turned_scans.hpp"
+#include "runtime/trees/reversed_scans.hpp"
 
 namespace ingot {
 
@@ -54,32 +54,32 @@ buffer_ref without_memory(device_id device) {
 }
 
 /// Calls a function with each part of a statement, in order of evaluation.
-class looker {
+class part_visitor {
 public:
     using function = std::function<void(const part&)>;
-    explicit looker(function f) : f_(std::move(f)) {}
+    explicit part_visitor(function f) : f_(std::move(f)) {}
 
-    void look_at(const joint_outputs& trees) {
+    void visit(const joint_outputs& trees) {
         const statement s{trees.program, trees.operands, trees.attributes, trees.outputs};
-        if (trees.shapes.empty()) return look_at(s);
-        for (const joint_trees& joint : split_by_shape(trees)) look_at(joint.get());
+        if (trees.shapes.empty()) return visit(s);
+        for (const joint_trees& joint : split_by_shape(trees)) visit(joint.get());
     }
 
 private:
-    void look_at(const statement& s) {
+    void visit(const statement& s) {
         if (is_flat(s)) return plan(s);
         detail::view_room flip;
-        if (const detail::tree_ref turned = turned_scan(s, flip)) {
+        if (const detail::tree_ref reversed = reversed_scan(s, flip)) {
             buffer_ref memory = without_memory(context_of(s).stream->device);
-            detail::layout where = detail::contiguous_layout(turned->extents().span());
-            const turned_statement backwards(turned, flip, {s.outputs[0].type, &memory, &where});
-            const flat_statement flat(backwards.get(), [this](const statement& below) { look_at(below); });
+            detail::layout where = detail::contiguous_layout(reversed->extents().span());
+            const reversed_statement backwards(reversed, flip, {s.outputs[0].type, &memory, &where});
+            const flat_statement flat(backwards.get(), [this](const statement& below) { visit(below); });
             plan(flat.get());
             *s.outputs[0].memory = std::move(memory);
             *s.outputs[0].where = std::move(where);
             return;
         }
-        const flat_statement flat(s, [this](const statement& below) { look_at(below); });
+        const flat_statement flat(s, [this](const statement& below) { visit(below); });
         plan(flat.get());
     }
 
@@ -268,7 +268,7 @@ inline namespace v1 {
 explanation explain_statement(const joint_outputs& trees) {
     using namespace runtime;
     explanation all;
-    looker([&](const part& now) {
+    part_visitor([&](const part& now) {
         if (now.empty()) return;
         const planned& p = now.plan;
         const bool first = all.kernels.empty();
@@ -282,34 +282,34 @@ explanation explain_statement(const joint_outputs& trees) {
         for (const codegen::plan_step& step : p.plan.steps)
             all.kernels.push_back(std::visit(
                 [&](const auto& kind) { return explain_step(kind, now.s, p, now.classes, processors); }, step));
-    }).look_at(trees);
+    }).visit(trees);
     if (all.pattern.empty()) all.pattern = "nothing to compute: size 0";
     return all;
 }
 
 void precompile_statement(runtime::precompile_state& s, const joint_outputs& trees) {
     using namespace runtime;
-    looker([&](const part& now) {
+    part_visitor([&](const part& now) {
         if (!now.empty() && !now.again) s.keys.emplace_back(now.words.begin(), now.words.end());
-    }).look_at(trees);
+    }).visit(trees);
 }
 
 std::string source_of_statement(const joint_outputs& trees) {
     using namespace runtime;
     std::string text;
-    looker([&](const part& now) {
+    part_visitor([&](const part& now) {
         if (!now.again) text += now.plan.plan.source;
-    }).look_at(trees);
+    }).visit(trees);
     return text;
 }
 
 std::string dot_of_statement(const joint_outputs& trees) {
     using namespace runtime;
     std::string text;
-    looker([&](const part& now) {
+    part_visitor([&](const part& now) {
         if (now.again) return;
         text += now.empty() ? "digraph expression {}\n" : codegen::to_dot(codegen::lower(now.plan.key), now.plan.key);
-    }).look_at(trees);
+    }).visit(trees);
     return text;
 }
 

@@ -26,7 +26,8 @@ layout inside(index_t n, const layout& whole, extents_ref part) {
     }
     if (!fits)
         throw shape_error("[iterate] a step of an array of shape " + to_text(whole.extents()) + " gave shape " +
-                          to_text(part.span()) + ": the same is wanted, or its inside");
+                          to_text(part.span()) +
+                          ": the same shape is wanted, or one that is as much smaller at both ends of each axis");
     return inner;
 }
 

@@ -32,11 +32,11 @@ std::uint32_t cost_of(std::span<const detail::word> program) {
 }  // namespace
 
 void classifier::find_iteration(const statement& s, std::uint8_t kinds) {
-    if (!relations_.empty() && kinds == has_any && s.outputs.size() == 1) c_.steps = steps_together(s);
+    if (!relations_.empty() && kinds == has_any && s.outputs.size() == 1) c_.steps = steps_in_one_kernel(s);
 }
 
-/// Sets `stepped_` and `beyond_` where the result is more than 1.
-std::uint32_t classifier::steps_together(const statement& s) {
+/// Sets `stepped_` and `output_steps_` where the result is more than 1.
+std::uint32_t classifier::steps_in_one_kernel(const statement& s) {
     const output& o = s.outputs[0];
     const detail::layout& whole = *s.repeated.whole;
     const std::size_t raw = raw_extents_.size(), axes = c_.extents.size();
@@ -58,20 +58,20 @@ std::uint32_t classifier::steps_together(const statement& s) {
             continue;
         }
         // The view must lie within the elements around the output and be related to all other views of the array.
-        room_for_steps_.resize(raw);
+        found_steps_.resize(raw);
         const index_t* const strides = raw_strides_.data() + i * raw;
         if (in.type != o.type || !std::equal(strides, strides + raw, written) ||
-            !find_steps(in.where->offset - o.where->offset, strides, room_for_steps_.data()))
+            !find_steps(in.where->offset - o.where->offset, strides, found_steps_.data()))
             return 1;
         for (std::size_t a = 0; a < raw; ++a)
-            if (2 * std::abs(room_for_steps_[a]) > whole.shape()[a] - raw_extents_[a]) return 1;
+            if (2 * std::abs(found_steps_[a]) > whole.shape()[a] - raw_extents_[a]) return 1;
         if (!found) {
             stepped_ = static_cast<std::uint16_t>(i);
-            beyond_.clear();
+            output_steps_.clear();
             index_t left = o.where->offset - in.where->offset;
             for (std::size_t a = 0; a < axes; ++a) {
-                beyond_.push_back(-room_for_steps_[static_cast<std::size_t>(axis_pool_[a])]);
-                left -= beyond_[a] * c_.strides_of(i)[a];
+                output_steps_.push_back(-found_steps_[static_cast<std::size_t>(axis_pool_[a])]);
+                left -= output_steps_[a] * c_.strides_of(i)[a];
             }
             if (left != 0 || c_.strides_of(i)[axes - 1] != 1) return 1;
             found = true;
@@ -86,11 +86,11 @@ std::uint32_t classifier::steps_together(const statement& s) {
                 steps_.data() + (r - relations_.begin()) * static_cast<std::ptrdiff_t>(raw);
             for (std::size_t a = 0; a < axes; ++a) {
                 const auto axis = static_cast<std::size_t>(axis_pool_[a]);
-                if (from_first[axis] != room_for_steps_[axis] + beyond_[a]) return 1;
+                if (from_first[axis] != found_steps_[axis] + output_steps_[a]) return 1;
             }
         }
         for (std::size_t a = 0; a < axes; ++a) {
-            const int steps = room_for_steps_[static_cast<std::size_t>(axis_pool_[a])];
+            const int steps = found_steps_[static_cast<std::size_t>(axis_pool_[a])];
             reaches[a].before = std::max(reaches[a].before, -steps);
             reaches[a].behind = std::max(reaches[a].behind, steps);
         }
@@ -114,7 +114,7 @@ void classifier::append_iteration() {
     c_.words.push_back(c_.steps | static_cast<std::uint32_t>(stepped_) << 16);
     for (std::uint32_t a = 0; a < axes; ++a) {
         if (a % detail::steps_per_word == 0) c_.words.push_back(0);
-        c_.words.back() |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(beyond_[a]))
+        c_.words.back() |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(output_steps_[a]))
                            << 8 * (a % detail::steps_per_word);
     }
 }

@@ -28,17 +28,17 @@ bool lies_within(extents_ref inner, extents_ref outer) {
 }
 
 /// Whether one plan may compute the results `k` and `largest`.
-bool go_together(const joint_outputs& s, std::size_t k, std::size_t largest) {
+bool fit_one_plan(const joint_outputs& s, std::size_t k, std::size_t largest) {
     return s.devices[k] == s.devices[largest] && lies_within(s.shapes[k], s.shapes[largest]) &&
            (s.shapes[k].size() == 0) == (s.shapes[largest].size() == 0);
 }
 
-bool all_go_together(const joint_outputs& s) {
+bool all_fit_one_plan(const joint_outputs& s) {
     std::size_t largest = 0;
     for (std::size_t k = 1; k < s.shapes.size(); ++k)
         if (s.shapes[k].size() > s.shapes[largest].size()) largest = k;
     for (std::size_t k = 0; k < s.shapes.size(); ++k)
-        if (!go_together(s, k, largest)) return false;
+        if (!fit_one_plan(s, k, largest)) return false;
     return true;
 }
 
@@ -73,7 +73,7 @@ std::vector<joint_trees> split_by_shape(const joint_outputs& s) {
     std::vector<joint_trees> parts;
     while (!left.empty()) {
         const std::size_t largest = left.front();
-        const auto fits = [&](std::size_t k) { return go_together(s, k, largest); };
+        const auto fits = [&](std::size_t k) { return fit_one_plan(s, k, largest); };
         std::vector<std::size_t> rest;
         std::ranges::copy_if(left, std::back_inserter(rest), std::not_fn(fits));
         std::erase_if(left, std::not_fn(fits));
@@ -105,7 +105,7 @@ inline namespace v1 {
 
 void evaluate_joint_outputs(slot& cache, const joint_outputs& s) {
     using namespace runtime;
-    if (all_go_together(s))
+    if (all_fit_one_plan(s))
         return runtime::evaluate(cache, {s.program, s.operands, s.attributes, s.outputs, 0, s.shapes});
     for (const joint_trees& part : split_by_shape(s)) evaluate_without_slot(part.get());
 }

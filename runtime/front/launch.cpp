@@ -157,11 +157,11 @@ void pack(const sources& from, const argument& a, std::byte* arguments) {
     }
 }
 
-kept_launch keep(const launch& step, const std::array<std::uint64_t, 3>& grid, const std::byte* arguments) {
-    kept_launch kept{grid, {arguments, arguments + step.argument_bytes}, {}};
-    std::ranges::copy_if(step.arguments, std::back_inserter(kept.written),
+cached_launch cache_launch(const launch& step, const std::array<std::uint64_t, 3>& grid, const std::byte* arguments) {
+    cached_launch cached{grid, {arguments, arguments + step.argument_bytes}, {}};
+    std::ranges::copy_if(step.arguments, std::back_inserter(cached.written),
                          [](const argument& a) { return !codegen::is_number(a.kind); });
-    return kept;
+    return cached;
 }
 
 void run_host(host_kernel kernel, const std::byte* arguments, std::uint64_t blocks, bool in_order) {
@@ -235,9 +235,9 @@ namespace {
 
 constexpr std::size_t small_arguments = 1024;
 
-/// `known`: the launch kept from the previous run, or null; `kept`: where to keep this one.
-void run_launch(const launch& step, const loaded_kernel& kernel, const step_context& with, kept_launch* known,
-                std::vector<kept_launch>* kept) {
+/// `known`: the launch kept from the previous run, or null; `cached`: where to keep this one.
+void run_launch(const launch& step, const loaded_kernel& kernel, const step_context& with, cached_launch* known,
+                std::vector<cached_launch>* cached) {
     alignas(16) std::byte room[small_arguments];
     std::vector<std::byte> large;
     std::byte* arguments = known ? known->arguments.data() : room;
@@ -255,7 +255,7 @@ void run_launch(const launch& step, const loaded_kernel& kernel, const step_cont
     const sources from{with, sizes.all(), scratch};
     for (const argument& a : known ? known->written : step.arguments) pack(from, a, arguments);
     const std::array<std::uint64_t, 3> grid = known ? known->grid : grid_of(step, with.c.extents, with.processors);
-    if (kept != nullptr && !known) kept->push_back(keep(step, grid, arguments));
+    if (cached != nullptr && !known) cached->push_back(cache_launch(step, grid, arguments));
     if (grid[0] * grid[1] * grid[2] == 0) return;  // the launch would write a temporary without elements
     graph_capture* const capture = with.stream.capture.load(std::memory_order_relaxed);
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -279,16 +279,17 @@ void run_launch(const launch& step, const loaded_kernel& kernel, const step_cont
 }  // namespace
 
 void run(const executable& e, const classified& c, const statement& s, stream_state& stream,
-         std::vector<kept_launch>* kept) {
+         std::vector<cached_launch>* cached) {
     if (e.interpreted) [[unlikely]] {
         const executable& latest = compile_again(e);
         if (latest.interpreted && stream.capture.load(std::memory_order_relaxed) != nullptr)
-            throw library_error("[graph] what is recorded on a host needs its compiler");
-        return latest.interpreted ? run_interpreted(e, c, s) : run(latest, c, s, stream, kept);
+            throw library_error(
+                "[graph] recording on a host needs a compiler for the host's kernels, and none was found");
+        return latest.interpreted ? run_interpreted(e, c, s) : run(latest, c, s, stream, cached);
     }
     const profiled_range range(e.plan.expression);
-    const bool again = kept != nullptr && kept->size() == e.kernels.size();
-    if (kept != nullptr && !again) kept->clear();
+    const bool again = cached != nullptr && cached->size() == e.kernels.size();
+    if (cached != nullptr && !again) cached->clear();
 
     small_array<buffer_ref, 8> temporaries(e.plan.temporaries.size());
     const step_context with{e, c, s, stream, processors_of(stream.device), temporaries.all()};
@@ -303,7 +304,7 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
     std::size_t kernel = 0, function = 0;
     for (const codegen::plan_step& step : e.plan.steps) {
         if (const auto* l = std::get_if<launch>(&step)) {
-            run_launch(*l, e.kernels[kernel], with, again ? &(*kept)[kernel] : nullptr, kept);
+            run_launch(*l, e.kernels[kernel], with, again ? &(*cached)[kernel] : nullptr, cached);
             ++kernel;
         } else if (const auto* call = std::get_if<codegen::library_call>(&step)) {
             run_library_call(*call, *e.functions[function++], with);

@@ -15,16 +15,16 @@ void order(const statement& s, const stream_state& stream);
 
 /// A launch kept for the next run of its statement: its grid and packed arguments. `written` lists the arguments that
 /// are packed again: pointers and values.
-struct kept_launch {
+struct cached_launch {
     std::array<std::uint64_t, 3> grid;
     std::vector<std::byte> arguments;
     std::vector<codegen::argument> written;
 };
 
 /// Runs `e` for a statement that is ordered and whose outputs have memory. It allocates only the plan's temporaries.
-/// `kept` receives the launches for the next run with the same `e` and `c` on the same device.
+/// `cached` receives the launches for the next run with the same `e` and `c` on the same device.
 void run(const executable& e, const classified& c, const statement& s, stream_state& stream,
-         std::vector<kept_launch>* kept = nullptr);
+         std::vector<cached_launch>* cached = nullptr);
 
 /// Evaluates with the interpreter; operands and outputs are in host memory.
 void run_interpreted(const executable& e, const classified& c, const statement& s);

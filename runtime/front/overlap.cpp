@@ -51,8 +51,8 @@ public:
         terms_[at(k)] = {step, most, 0, 0, false};
         ++count_;
     }
-    /// Whether `wanted` is such a sum. The result is also true once `most_places` candidates were tried.
-    bool may_reach(index_t wanted, int most_places) noexcept {
+    /// Whether `wanted` is such a sum. The result is also true once `most_candidates` candidates were tried.
+    bool may_reach(index_t wanted, int most_candidates) noexcept {
         for (int k = count_; k-- > 0;) {
             term& t = terms_[at(k)];
             const term rest = k + 1 < count_ ? terms_[at(k + 1)] : term{0, 0, 0, 0, true};
@@ -61,7 +61,7 @@ public:
             t.gapless =
                 rest.gapless && (rest.divisor == 0 || (t.divisor == rest.divisor && t.step <= rest.reach + t.divisor));
         }
-        places_left_ = most_places;
+        candidates_left_ = most_candidates;
         return count_ == 0 ? wanted == 0 : search(0, wanted);
     }
 
@@ -89,7 +89,7 @@ private:
             return ahead <= last - x;
         }
         for (; x <= last; ++x) {
-            if (--places_left_ < 0) return true;
+            if (--candidates_left_ < 0) return true;
             if (search(k + 1, wanted - x * t.step)) return true;
         }
         return false;
@@ -97,7 +97,7 @@ private:
 
     std::array<term, 2 * detail::max_rank + 1> terms_;
     int count_ = 0;
-    int places_left_ = 0;
+    int candidates_left_ = 0;
 };
 
 /// The lowest byte of all elements, and the distance from there to the highest element.
@@ -139,16 +139,16 @@ bool are_distinct(const layout& l) {
 
 }  // namespace
 
-bool share_a_byte(const strided_view& a, const strided_view& b, int most_places) noexcept {
+bool share_a_byte(const strided_view& a, const strided_view& b, int most_candidates) noexcept {
     const auto is_empty = [](const layout& l) { return std::ranges::find(l.extents(), 0) != l.extents().end(); };
     if (is_empty(a.where) || is_empty(b.where)) return false;
     const span_of_elements from = span_of(a), to = span_of(b);
     const auto a_bytes = static_cast<index_t>(a.each), b_bytes = static_cast<index_t>(b.each);
-    const auto apart = static_cast<index_t>(to.low - from.low);
-    if (apart >= from.reach + a_bytes || -apart >= to.reach + b_bytes) return false;
+    const auto distance = static_cast<index_t>(to.low - from.low);
+    if (distance >= from.reach + a_bytes || -distance >= to.reach + b_bytes) return false;
 
     // Where both have one element size and lie a multiple of it apart, the unit is an element, else a byte.
-    const index_t unit = a_bytes == b_bytes && apart % a_bytes == 0 ? a_bytes : 1;
+    const index_t unit = a_bytes == b_bytes && distance % a_bytes == 0 ? a_bytes : 1;
     bounded_sums steps;
     for (const strided_view* v : {&a, &b})
         for (int j = 0; j < v->where.rank(); ++j)
@@ -157,7 +157,7 @@ bool share_a_byte(const strided_view& a, const strided_view& b, int most_places)
     const index_t within = (unit == 1 ? a_bytes + b_bytes - 2 : 0);
     steps.add(1, within);
     const index_t last_byte = unit == 1 ? b_bytes - 1 : 0;
-    return steps.may_reach((apart + to.reach) / unit + last_byte, most_places);
+    return steps.may_reach((distance + to.reach) / unit + last_byte, most_candidates);
 }
 
 bool are_same_elements(const strided_view& to, const strided_view& from) noexcept {

@@ -27,11 +27,11 @@ struct strided_view {
 
 /// Limits on the candidates that an exact decision tries: a small one before a launch, a large one where an error
 /// depends on the answer. Views of one array, whose strides are multiples of each other, need few.
-inline constexpr int places_beside_launch = 1000, places_for_error = 1000000;
+inline constexpr int candidates_before_launch = 1000, candidates_for_error = 1000000;
 
 /// Whether an element of one view shares a byte with an element of the other. The problem is as hard as integer
-/// programming: the result is true where `most_places` candidates gave no answer.
-bool share_a_byte(const strided_view&, const strided_view&, int most_places = places_beside_launch) noexcept;
+/// programming: the result is true where `most_candidates` candidates gave no answer.
+bool share_a_byte(const strided_view&, const strided_view&, int most_candidates = candidates_before_launch) noexcept;
 
 /// Whether `from`, broadcast into the shape of `to`, is `to` element for element, and `to` has no element twice.
 bool are_same_elements(const strided_view& to, const strided_view& from) noexcept;

@@ -54,7 +54,7 @@ bool classifier::find_shifts(const statement& s, std::uint8_t kinds) {
             !find_shifts_of(s, binder++, static_cast<detail::place_rule>(detail::code_of_word(w))))
             return false;
     }
-    return !shifts_.empty() && place_shifted(s);
+    return !shifts_.empty() && move_shifted_strides(s);
 }
 
 /// Whether a binder only shifts: along each bound axis on which something beneath moves, it reads at the index of a
@@ -103,7 +103,7 @@ bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::
 }
 
 /// Moves the strides of shifted axes to the result axes that index them.
-bool classifier::place_shifted(const statement& s) {
+bool classifier::move_shifted_strides(const statement& s) {
     const std::size_t raw = raw_extents_.size();
     view_strides_ = raw_strides_;
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
@@ -160,20 +160,20 @@ bool classifier::may_merge(std::size_t outer, std::size_t inner) const {
 /// Appends the relations. Without shifts only distinct operands have one: their heads tell equal views. Shifted views
 /// move along other axes, so each has its own.
 void classifier::append_relations() {
-    const std::vector<int>& kept = axis_pool_;
+    const std::vector<int>& raw_axes = axis_pool_;
     const std::size_t raw = raw_extents_.size(), head = c_.words.size();
     const auto is_first = [&](std::uint16_t i) { return std::ranges::find(distinct_, i) != distinct_.end(); };
     const auto append = [&](std::uint16_t view, std::uint16_t base, auto steps_along) {
         c_.words.push_back(view | static_cast<std::uint32_t>(base) << 16);
         for (std::size_t a = 0; a < c_.extents.size(); ++a) {
             if (a % detail::steps_per_word == 0) c_.words.push_back(0);
-            const std::int8_t steps = steps_along(static_cast<std::size_t>(kept[a]));
+            const std::int8_t steps = steps_along(static_cast<std::size_t>(raw_axes[a]));
             c_.words.back() |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(steps))
                                << 8 * (a % detail::steps_per_word);
         }
     };
     const auto number_of = [&](std::uint16_t axis) {
-        return static_cast<std::int8_t>(std::ranges::find(kept, static_cast<int>(axis)) - kept.begin());
+        return static_cast<std::int8_t>(std::ranges::find(raw_axes, static_cast<int>(axis)) - raw_axes.begin());
     };
     for (std::size_t r = 0; r < relations_.size(); ++r) {
         const auto [view, base] = relations_[r];

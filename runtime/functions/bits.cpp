@@ -55,13 +55,14 @@ lazy<std::uint8_t> packed_bits(const lazy<bool>& given, const axis_or_none& axis
 lazy<std::uint8_t> unpacked_bits(const lazy<std::uint8_t>& given, const axis_or_none& axis,
                                  std::optional<index_t> count, bit_order order) {
     const auto [e, at] = along("unpackbits", given, axis);
-    const lazy<std::uint8_t> apart(expand_dims(e, at + 1) >> shifts(order, e.ndim() - at - 1));
-    const index_t there = 8 * e.shape()[at], wanted = count.value_or(there);
-    const lazy<std::uint8_t> bits(flatten(apart & scalar<std::uint8_t>(1), at, at + 1));
-    if (wanted < -there)
-        throw shape_error("[unpackbits] all but " + std::to_string(-wanted) + " of " + std::to_string(there) + " bits");
-    if (wanted > there) return lengthened("unpackbits", bits, at, wanted);
-    return sliced("unpackbits", bits, at, slice(0, wanted < 0 ? there + wanted : wanted));
+    const lazy<std::uint8_t> shifted(expand_dims(e, at + 1) >> shifts(order, e.ndim() - at - 1));
+    const index_t available = 8 * e.shape()[at], requested = count.value_or(available);
+    const lazy<std::uint8_t> bits(flatten(shifted & scalar<std::uint8_t>(1), at, at + 1));
+    if (requested < -available)
+        throw shape_error("[unpackbits] count " + std::to_string(requested) + " leaves out more than the " +
+                          std::to_string(available) + " bits");
+    if (requested > available) return lengthened("unpackbits", bits, at, requested);
+    return sliced("unpackbits", bits, at, slice(0, requested < 0 ? available + requested : requested));
 }
 
 }  // namespace ingot::detail

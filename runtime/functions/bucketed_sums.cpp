@@ -25,11 +25,11 @@ namespace ingot::runtime {
 
 namespace {
 
-constexpr int log_places = 11, places = 1 << log_places;  // at most, for each bucket
-constexpr index_t most_buckets = 2048, most_places = most_buckets * places;
+constexpr int log_bins = 11, bins = 1 << log_bins;  // at most, for each bucket
+constexpr index_t most_buckets = 2048, most_bins = most_buckets * bins;
 constexpr int tile_length = 8192, threads = 512, scan_threads = 1024;
 constexpr int digits = 10;  // of 32 bits; another word records what is not finite
-constexpr unsigned partition_bytes = tile_length * 8 + 2 * most_buckets * 4, sum_bytes = (digits + 1) * places * 4;
+constexpr unsigned partition_bytes = tile_length * 8 + 2 * most_buckets * 4, sum_bytes = (digits + 1) * bins * 4;
 
 struct arguments {
     const long long* at;
@@ -40,7 +40,7 @@ struct arguments {
     unsigned *parts, *slots;     // before each bucket: number of parts, and of those of buckets with several
     void* pairs;                 // null with a single bucket
     unsigned long long* digits;  // for each bucket of several parts
-    long long length, places, part;
+    long long length, bins, part;
     int shift, buckets;
 };
 
@@ -59,16 +59,16 @@ struct arguments {
     unsigned *parts, *slots;
     pair* pairs;
     uint64* digits;
-    int64 length, places, part;
+    int64 length, bins, part;
     int shift, buckets;
 };
-constexpr int tile = 8192, each = 16, bucket_places = 2048, all_digits = 10;
+constexpr int tile = 8192, each = 16, bucket_bins = 2048, all_digits = 10;
 constexpr unsigned middle = 0x80000000u;  // where digits begin, so that few are carried beyond the next
 
-/// Below the places, or -1: a negative place is none.
-__device__ int place(const arguments& a, int64 i) {
+/// The bin of a number, or -1 where there is no such bin.
+__device__ int bin_of(const arguments& a, int64 i) {
     const int64 at = i < a.length ? a.at[i] : -1;
-    return at < 0 || at >= a.places ? -1 : int(at);
+    return at < 0 || at >= a.bins ? -1 : int(at);
 }
 
 /// How many numbers each bucket has.
@@ -79,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(512) count_buckets(const __grid_con
     for (int64 begin = int64(blockIdx.x) * tile; begin < a.length; begin += int64(gridDim.x) * tile) {
         int at[each];
         #pragma unroll
-        for (int j = 0; j < each; ++j) at[j] = place(a, begin + j * 512 + threadIdx.x);
+        for (int j = 0; j < each; ++j) at[j] = bin_of(a, begin + j * 512 + threadIdx.x);
         #pragma unroll
         for (int j = 0; j < each; ++j)
             if (at[j] >= 0) atomicAdd(&counts[at[j] >> a.shift], 1u);
@@ -135,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(1024) sum_counts(const __grid_const
 }
 
 /// A tile's numbers go side by side by buckets in shared memory, and from there behind those of other tiles.
-extern "C" __global__ void __launch_bounds__(512, 2) bring_together(const __grid_constant__ arguments a) {
+extern "C" __global__ void __launch_bounds__(512, 2) partition(const __grid_constant__ arguments a) {
     extern __shared__ uint64 shared[];
     __shared__ unsigned room[16], total;
     pair* const staged = (pair*)shared;
@@ -147,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) bring_together(const __grid
     int at[each];
     float weights[each];
     #pragma unroll
-    for (int j = 0; j < each; ++j) at[j] = place(a, first + j * 512);
+    for (int j = 0; j < each; ++j) at[j] = bin_of(a, first + j * 512);
     #pragma unroll
     for (int j = 0; j < each; ++j) weights[j] = at[j] >= 0 ? a.weights[first + j * 512] : 0.0f;
     unsigned ranks[each];
@@ -183,11 +183,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) bring_together(const __grid
     }
 }
 
-/// Adds a number to that of 320 bits of a place, whose digits lie 2048 apart: 2^-149 is its first bit.
+/// Adds a number to that of 320 bits of a bin, whose digits lie 2048 apart: 2^-149 is its first bit.
 __device__ void add(unsigned* digits, float weight) {
     const unsigned bits = __float_as_uint(weight), exponent = bits >> 23 & 255u;
     if (exponent == 255) {
-        atomicOr(digits + all_digits * bucket_places, (bits & 0x7fffffu) != 0 ? 4u : bits >> 31 != 0 ? 2u : 1u);
+        atomicOr(digits + all_digits * bucket_bins, (bits & 0x7fffffu) != 0 ? 4u : bits >> 31 != 0 ? 2u : 1u);
         return;
     }
     const unsigned mantissa = bits & 0x7fffffu | (exponent != 0 ? 0x800000u : 0u);
@@ -195,14 +195,14 @@ __device__ void add(unsigned* digits, float weight) {
     const unsigned bit = exponent != 0 ? exponent - 1 : 0;
     const uint64 two = uint64(mantissa) << bit % 32;
     unsigned part = unsigned(two), next = unsigned(two >> 32);
-    digits += bit / 32 * bucket_places;
+    digits += bit / 32 * bucket_bins;
     for (;;) {
         const bool negative = bits >> 31 != 0;
         const unsigned old = atomicAdd(digits, negative ? 0u - part : part);
         part = next + (negative ? old < part : old + part < part);
         if (part == 0) return;
         next = 0;
-        digits += bucket_places;
+        digits += bucket_bins;
     }
 }
 
@@ -265,8 +265,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) sum_parts(const __grid_cons
     const bool is_whole = slot == a.slots[bucket + 1];
     const int64 begin = a.begins[bucket] + (blockIdx.x - first_part) * a.part;
     const int64 behind = a.begins[bucket + 1], end = begin + a.part < behind ? begin + a.part : behind;
-    for (int i = threadIdx.x; i < all_digits * bucket_places; i += 512) digits[i] = middle;
-    for (int i = threadIdx.x; i < bucket_places; i += 512) digits[all_digits * bucket_places + i] = 0;
+    for (int i = threadIdx.x; i < all_digits * bucket_bins; i += 512) digits[i] = middle;
+    for (int i = threadIdx.x; i < bucket_bins; i += 512) digits[all_digits * bucket_bins + i] = 0;
     __syncthreads();
     const int first = bucket << a.shift;
     for (int64 i = begin + threadIdx.x; i < end; i += 512 * 4) {
@@ -280,7 +280,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) sum_parts(const __grid_cons
                 const pair p = a.pairs[k];
                 at[j] = int(p.at) - first, weights[j] = p.weight;
             } else if (k < end) {
-                at[j] = place(a, k), weights[j] = a.weights[k];
+                at[j] = bin_of(a, k), weights[j] = a.weights[k];
             }
         }
         #pragma unroll
@@ -288,21 +288,21 @@ extern "C" __global__ void __launch_bounds__(512, 2) sum_parts(const __grid_cons
             if (at[j] >= 0) add(digits + at[j], weights[j]);
     }
     __syncthreads();
-    const int64 left = a.places - first;
+    const int64 left = a.bins - first;
     const int n = left < 1 << a.shift ? int(left) : 1 << a.shift;
     for (int p = threadIdx.x; p < n; p += 512) {
         int64 sums[all_digits];
         #pragma unroll
-        for (int j = 0; j < all_digits; ++j) sums[j] = int64(digits[j * bucket_places + p]) - int64(middle);
-        const unsigned not_finite = digits[all_digits * bucket_places + p];
+        for (int j = 0; j < all_digits; ++j) sums[j] = int64(digits[j * bucket_bins + p]) - int64(middle);
+        const unsigned not_finite = digits[all_digits * bucket_bins + p];
         if (is_whole) {
             a.sums[first + p] = value_of(sums, not_finite);
         } else {
-            uint64* const to = a.digits + int64(slot) * (all_digits + 1) * bucket_places + p;
+            uint64* const to = a.digits + int64(slot) * (all_digits + 1) * bucket_bins + p;
             #pragma unroll
             for (int j = 0; j < all_digits; ++j)
-                if (sums[j] != 0) atomicAdd(to + j * bucket_places, uint64(sums[j]));
-            if (not_finite != 0) atomicOr((unsigned*)(to + all_digits * bucket_places), not_finite);
+                if (sums[j] != 0) atomicAdd(to + j * bucket_bins, uint64(sums[j]));
+            if (not_finite != 0) atomicOr((unsigned*)(to + all_digits * bucket_bins), not_finite);
         }
     }
 }
@@ -312,19 +312,19 @@ extern "C" __global__ void __launch_bounds__(256) finish_sums(const __grid_const
     const int bucket = bucket_of(a.slots, a.buckets, blockIdx.y), p = blockIdx.x * 256 + threadIdx.x;
     if (bucket < 0) return;
     const int64 to = (int64(bucket) << a.shift) + p;
-    if (p >= 1 << a.shift || to >= a.places) return;
-    const uint64* const from = a.digits + int64(blockIdx.y) * (all_digits + 1) * bucket_places + p;
+    if (p >= 1 << a.shift || to >= a.bins) return;
+    const uint64* const from = a.digits + int64(blockIdx.y) * (all_digits + 1) * bucket_bins + p;
     int64 sums[all_digits];
     #pragma unroll
-    for (int j = 0; j < all_digits; ++j) sums[j] = int64(from[j * bucket_places]);
-    a.sums[to] = value_of(sums, unsigned(from[all_digits * bucket_places]));
+    for (int j = 0; j < all_digits; ++j) sums[j] = int64(from[j * bucket_bins]);
+    a.sums[to] = value_of(sums, unsigned(from[all_digits * bucket_bins]));
 }
 )";
 
 /// Loaded once for each architecture, for ever.
 struct sum_kernels {
     std::shared_ptr<const kernel_module> module;
-    loaded_kernel count, sum, bring, parts, finish;
+    loaded_kernel count, sum, partition, parts, finish;
 };
 const sum_kernels& kernels_for(std::uint32_t architecture) {
     static std::mutex& mutex = *new std::mutex;
@@ -335,11 +335,11 @@ const sum_kernels& kernels_for(std::uint32_t architecture) {
         source_text source;
         source.where = target::cuda;
         source.architecture = "sm_" + std::to_string(architecture);
-        source.kernels = {"count_buckets", "sum_counts", "bring_together", "sum_parts", "finish_sums"};
+        source.kernels = {"count_buckets", "sum_counts", "partition", "sum_parts", "finish_sums"};
         source.text = kernels_text;
         const auto module = load(source);
         const auto kernel = [&](const char* name) { return loaded_kernel(module->kernel(name)); };
-        found.reset(new sum_kernels{module, kernel("count_buckets"), kernel("sum_counts"), kernel("bring_together"),
+        found.reset(new sum_kernels{module, kernel("count_buckets"), kernel("sum_counts"), kernel("partition"),
                                     kernel("sum_parts"), kernel("finish_sums")});
     }
     return *found;
@@ -350,9 +350,9 @@ constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
 /// Gives some 512 buckets, so that few numbers of a warp fall into the same one.
 int shift_for(index_t n) {
     constexpr int log_buckets = 9, least = 5;
-    if (n <= places) return log_places;
+    if (n <= bins) return log_bins;
     return std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1))) - log_buckets, least,
-                      log_places);
+                      log_bins);
 }
 
 template <class T>
@@ -374,10 +374,10 @@ array<double> exact_sums_of_singles(const char* operation, const array<index_t>&
 #ifdef INGOT_HAS_CUDA_HEADERS
     const index_t length = weights.size();
     constexpr std::uint32_t least_architecture = 80;  // the oldest whose blocks may have so much shared memory
-    if (weights.device().is_cuda() && at.device() == weights.device() && n != 0 && length != 0 && n <= most_places &&
+    if (weights.device().is_cuda() && at.device() == weights.device() && n != 0 && length != 0 && n <= most_bins &&
         length < INT32_MAX && architecture_of(weights.device()) >= least_architecture) {
         array<double> sums = zeroed<double>(operation, std::span<const index_t>(&n, 1), weights.device());
-        const leaf<index_t>& places_of = at.as_leaf();
+        const leaf<index_t>& indices = at.as_leaf();
         const leaf<float>& from = weights.as_leaf();
         const buffer_ref& to = access::target(sums).memory();
         stream_state& stream = *context_on(to->device).stream;
@@ -400,22 +400,22 @@ array<double> exact_sums_of_singles(const char* operation, const array<index_t>&
         const bool is_one = a.buckets == 1;
         a.part = is_one ? std::max<index_t>(tile_length, ceil_div(length, 512))
                         : std::max<index_t>(8 * tile_length, ceil_div(length, 256));
-        a.length = length, a.places = n;
+        a.length = length, a.bins = n;
         const index_t most_slots = is_one ? 1 : length / a.part;
         const auto buckets = static_cast<std::size_t>(a.buckets);
         const auto counters = room_of((4 * buckets + 2) * sizeof(unsigned));
         a.counts = of<unsigned>(counters), a.cursors = a.counts + buckets, a.parts = a.cursors + buckets;
         a.slots = a.parts + buckets + 1;
         const auto sums_of_digits =
-            room_of(static_cast<std::size_t>(most_slots) * (digits + 1) * places * sizeof(std::uint64_t));
+            room_of(static_cast<std::size_t>(most_slots) * (digits + 1) * bins * sizeof(std::uint64_t));
         a.digits = of<unsigned long long>(sums_of_digits);
         array<index_t> begins =
             zeroed<index_t>(operation, std::array{static_cast<index_t>(a.buckets) + 1}, weights.device());
-        order_read(*places_of.memory(), stream);
+        order_read(*indices.memory(), stream);
         order_read(*from.memory(), stream);
         order_write(*to, stream);
         order_write(*access::target(begins).memory(), stream);
-        a.at = of<const long long>(places_of.memory()) + places_of.where().offset;
+        a.at = of<const long long>(indices.memory()) + indices.where().offset;
         a.weights = of<const float>(from.memory()) + from.where().offset;
         a.sums = of<double>(to);
         a.begins = of<long long>(access::target(begins).memory());
@@ -432,7 +432,7 @@ array<double> exact_sums_of_singles(const char* operation, const array<index_t>&
         if (!is_one) {
             pairs = room_of(static_cast<std::size_t>(length) * 8);
             a.pairs = pairs->data;
-            launch_of(kernels.bring, a, tiles, 1, threads, partition_bytes);
+            launch_of(kernels.partition, a, tiles, 1, threads, partition_bytes);
         }
         launch_of(kernels.parts, a, a.buckets + ceil_div(length, a.part), 1, threads, sum_bytes);
         if (most_slots != 0) launch_of(kernels.finish, a, ceil_div(index_t{1} << a.shift, 256), most_slots, 256, 0);

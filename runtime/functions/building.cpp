@@ -31,13 +31,15 @@ float_progression float_progression_of(const char* operation, const grid_steps& 
     return {s.start, s.step, count > 0 ? static_cast<index_t>(count) : 0};
 }
 float_progression float_progression_of(const char* operation, const grid_points& p) {
-    if (p.count < 0) throw shape_error("[" + std::string(operation) + "] " + std::to_string(p.count) + " points");
+    if (p.count < 0)
+        throw shape_error("[" + std::string(operation) + "] " + std::to_string(p.count) +
+                          " points: a number that is not negative is wanted");
     return {p.first, p.count == 1 ? 0 : (p.last - p.first) / static_cast<double>(p.count - 1), p.count};
 }
 
 void throw_beyond(const char* operation, index_t index, std::span<const index_t> shape) {
-    throw index_error("[" + std::string(operation) + "] " + std::to_string(index) +
-                      " is the number of no element of shape " + to_text(shape));
+    throw index_error("[" + std::string(operation) + "] index " + std::to_string(index) + " is outside shape " +
+                      to_text(shape));
 }
 
 void throw_wrong_count(const char* operation, int given, std::span<const index_t> shape) {

@@ -14,18 +14,18 @@ namespace ingot::detail {
 namespace {
 
 /// A layout that gives an element's index in C order along the reduced axes.
-layout place_along(const reduction& how, extents_ref shape) {
-    layout place = contiguous_layout(shape.span());
+layout index_layout(const reduction& how, extents_ref shape) {
+    layout index = contiguous_layout(shape.span());
     index_t stride = 1;
     std::vector<bool> reduced(static_cast<std::size_t>(shape.rank), how.over == nullptr);
     if (how.over != nullptr)
         for (const index_t a : how.over->values())
             reduced[static_cast<std::size_t>(checked_axis(how.operation, a, shape.rank))] = true;
     for (int j = shape.rank; j-- > 0;) {
-        place.strides()[j] = reduced[static_cast<std::size_t>(j)] ? stride : 0;
+        index.strides()[j] = reduced[static_cast<std::size_t>(j)] ? stride : 0;
         if (reduced[static_cast<std::size_t>(j)]) stride *= shape.data[j];
     }
-    return place;
+    return index;
 }
 
 /// The greatest or least real part, and among the elements that have it the greatest or least imaginary part. If a part
@@ -39,9 +39,9 @@ lazy<C> extreme(const reduction& how, const lazy<C>& z) {
     shape_room room;
     const reduction kept = how.kept();
     const auto first = reduced<F>(kept, where(nan, std::numeric_limits<R>::quiet_NaN(), re));
-    const auto place = positions<C>(place_along(how, z.extents(room)));
+    const auto index = positions<C>(index_layout(how, z.extents(room)));
     const lazy<bool> chosen =
-        where(isnan(first), place == reduced<fold::argmax>(kept, astype<std::uint8_t>(nan)), re == first);
+        where(isnan(first), index == reduced<fold::argmax>(kept, astype<std::uint8_t>(nan)), re == first);
     return complex_of(reduced<F>(how, where(chosen, re, nothing)), reduced<F>(how, where(chosen, im, nothing)));
 }
 

@@ -148,7 +148,7 @@ void throw_negative_count(const char* operation, index_t count) {
     throw shape_error(in_brackets(operation) + "a count of " + std::to_string(count) + " is negative");
 }
 void throw_ragged(std::size_t given, std::size_t wanted) {
-    throw shape_error(in_brackets("array") + "braces hold " + std::to_string(given) + " values beside others of " +
+    throw shape_error(in_brackets("array") + "braces hold " + std::to_string(given) + " values where others hold " +
                       std::to_string(wanted));
 }
 void throw_values_beside_braces() { throw shape_error(in_brackets("array") + "a value stands beside braces"); }

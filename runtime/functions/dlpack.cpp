@@ -87,7 +87,7 @@ exported_tensor& export_tensor(dtype type, const buffer_ref& memory, const layou
     code_of(device);
     auto made = std::make_unique<exported_tensor>(exported_tensor{type, memory, where, device, shared});
     if (memory) {
-        runtime::hand_over(*memory, runtime::stream_for_others("to_dlpack", device, for_stream), !shared);
+        runtime::order_foreign_use(*memory, runtime::stream_for_foreign_use("to_dlpack", device, for_stream), !shared);
         if (shared) memory->exports.fetch_add(1, std::memory_order_relaxed);
     }
     return *made.release();
@@ -97,8 +97,8 @@ exported_tensor& export_to_write(dtype type, buffer_ref& memory, const layout& w
     const bool shared = !(memory && memory->read_only);
     if (memory && shared) {
         code_of(memory->device);
-        runtime::stream_for_others("to_dlpack", memory->device, for_stream);
-        runtime::open_to_writers(memory);
+        runtime::stream_for_foreign_use("to_dlpack", memory->device, for_stream);
+        runtime::expose_for_writing(memory);
     }
     return export_tensor(type, memory, where, shared, for_stream);
 }
@@ -123,7 +123,7 @@ void end_export(void* exported) noexcept {
 }
 
 void throw_needs_version() {
-    throw read_only_error("[to_dlpack] the array is to be read alone, which only a versioned tensor can say");
+    throw read_only_error("[to_dlpack] the array is read-only, which only a versioned tensor can say");
 }
 void throw_no_tensor() { throw error("[from_dlpack] a null tensor was given"); }
 void throw_unknown_version(std::uint32_t major, std::uint32_t minor) {
@@ -154,11 +154,11 @@ void import_tensor(destination to, const foreign_tensor& t, const stream* on) {
         throw shape_error("[from_dlpack] a tensor of " + std::to_string(t.what.ndim) + " axes; an array has 0 to " +
                           std::to_string(max_rank));
     const device_id device = device_of(t.what.device);
-    runtime::stream_state& ready_on = runtime::stream_for_others("from_dlpack", device, on);
+    runtime::stream_state& ready_on = runtime::stream_for_foreign_use("from_dlpack", device, on);
     std::uintptr_t at = 0;
     if (__builtin_add_overflow(reinterpret_cast<std::uintptr_t>(t.what.data), t.what.byte_offset, &at))
         throw shape_error("[from_dlpack] the elements begin " + std::to_string(t.what.byte_offset) +
-                          " bytes behind the tensor's pointer, beyond what addresses there are");
+                          " bytes behind the tensor's pointer, beyond the end of the address space");
     char* const first = t.what.data ? static_cast<char*>(t.what.data) + t.what.byte_offset : nullptr;
     layout where;
     buffer_ref memory = runtime::buffer_over({"from_dlpack",

@@ -103,10 +103,10 @@ uniform_bins span_bins(const char* operation, index_t count, const bin_range& ra
     else if (size != 0)
         b = {count, least, greatest, of};
     if (b.first > b.last)
-        throw error(in_brackets(operation) + "a range " + interval() + ": its end is not before its begin");
+        throw error(in_brackets(operation) + "a range " + interval() + ": its end may not be before its begin");
     if (!std::isfinite(b.first) || !std::isfinite(b.last))
         throw error(in_brackets(operation) + (range.is_given() ? "a range " : "values ") + interval() +
-                    ": bins span what is finite");
+                    ": bins need finite limits");
     if (b.first == b.last) {
         b.first = rounded(b.first - 0.5, b.computed);
         b.last = rounded(b.last + 0.5, b.computed);
@@ -133,7 +133,7 @@ std::vector<double> edges_of(const char* operation, const uniform_bins& b, dtype
 }
 
 void throw_falling_edges(const char* operation) {
-    throw error(in_brackets(operation) + "edges that fall: they increase, or are equal");
+    throw error(in_brackets(operation) + "edges that decrease: each has to be at least the one before");
 }
 
 void check_pairs(std::span<const index_t> x, std::span<const index_t> y) {

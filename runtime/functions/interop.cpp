@@ -100,7 +100,7 @@ device_id check_has_interface(dtype type, const buffer_ref& memory) {
 cuda_array_interface interface_to_write(dtype type, buffer_ref& memory, const layout& where) {
     const bool read_only = memory && memory->read_only;
     check_has_interface(type, memory);
-    if (!read_only) runtime::open_to_writers(memory);
+    if (!read_only) runtime::expose_for_writing(memory);
     return interface_of(type, memory, where, read_only);
 }
 
@@ -116,8 +116,8 @@ cuda_array_interface interface_of(dtype type, const buffer_ref& memory, const la
     of.read_only = read_only;
     if (!memory || where.size() == 0) return of;  // the interface requires a null pointer
     of.data = static_cast<char*>(memory->data) + where.offset * each;
-    const runtime::stream_state& s = runtime::stream_for_others("to_cuda_array_interface", device, nullptr);
-    runtime::hand_over(*memory, s, read_only);
+    const runtime::stream_state& s = runtime::stream_for_foreign_use("to_cuda_array_interface", device, nullptr);
+    runtime::order_foreign_use(*memory, s, read_only);
     of.stream = native_handle(s);
     return of;
 }
@@ -150,7 +150,7 @@ void adopt_interface(destination to, const cuda_array_interface& of) {
     const device_id device = !is_empty           ? device::cuda(runtime::gpu_of_memory(of.data))
                              : current.is_cuda() ? current
                                                  : device::cuda();
-    runtime::stream_state& s = runtime::stream_for_others(from, device, nullptr);
+    runtime::stream_state& s = runtime::stream_for_foreign_use(from, device, nullptr);
     if (of.stream) {
         with_device on(device);  // CUDA's default streams belong to the current device
         runtime::wait_for_stream(s, stream::from_native(of.stream).state());

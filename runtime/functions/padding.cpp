@@ -46,7 +46,7 @@ using runtime::apply;
 using runtime::as_type;
 
 [[noreturn]] void throw_no_order(dtype type) {
-    throw dtype_error("[pad] the greatest or least of " + std::string(name(type)) + ", which has no order");
+    throw dtype_error("[pad] " + std::string(name(type)) + " has no order, and so no greatest or least element");
 }
 
 /// The median along an axis, computed now: in float32 for float32 and halves, else in float64.

@@ -408,8 +408,8 @@ std::string repr_of(const buffer_ref& memory, const layout& where, dtype type) {
     std::vector<std::string> rest;
     if ((where.size() == 0 && where.rank() != 1) || where.size() > options.threshold)
         rest.push_back("shape=" + to_text(where.extents()));
-    const bool is_told = type == dtype::b1 || type == dtype::i8 || type == dtype::f8 || type == dtype::c16;
-    if (!is_told || where.size() == 0) rest.push_back("dtype=" + std::string(name(type)));
+    const bool is_implied = type == dtype::b1 || type == dtype::i8 || type == dtype::f8 || type == dtype::c16;
+    if (!is_implied || where.size() == 0) rest.push_back("dtype=" + std::string(name(type)));
     std::string result = prefix + text;
     if (rest.empty()) return result + ")";
     const std::string behind = (rest.size() == 2 ? rest[0] + ", " + rest[1] : rest[0]) + ")";

@@ -39,8 +39,8 @@ struct rows {
     }
     /// The values at these positions, clipped to the row.
     template <class P>
-    array<T> at(const P& place) const {
-        const auto inside = astype<index_t>(clip(place, 0.0, maximum(numbers - 1, 0.0)));
+    array<T> at(const P& position) const {
+        const auto inside = astype<index_t>(clip(position, 0.0, maximum(numbers - 1, 0.0)));
         return take_along_axis<index_mode::unchecked>(values, inside, -1)(ellipsis, 0);
     }
     /// The result, with NaN in rows that have a NaN; if NaN are ignored, in rows of NaN only.
@@ -81,7 +81,7 @@ parameters parameters_of(quantile_method m) {
 }
 
 /// The quantile's position among the numbers of each row; the fraction interpolates to the next one.
-array<double> place_of(const array<double>& n, double q, quantile_method m) {
+array<double> position_of(const array<double>& n, double q, quantile_method m) {
     const with_math exactly(strict);  // without contraction, which would miss NumPy's whole numbers
     switch (m) {
         case quantile_method::linear:
@@ -118,10 +118,10 @@ bool is_mean_of_two(quantile_method m) {
 }
 
 /// The positions within two of n q, which include every method's: the first one, and the one behind the last.
-struct places {
+struct position_range {
     index_t from, to;
 };
-places places_about(index_t n, double q) {
+position_range positions_about(index_t n, double q) {
     const auto about = static_cast<index_t>(static_cast<double>(n) * q);
     return {std::clamp(about - 2, index_t{0}, n - 1), std::min(about + 3, n)};
 }
@@ -134,7 +134,7 @@ void select_in_row(T* row, index_t n, std::span<const double> ascending) {
     if (found != end) return std::swap(*found, end[-1]);  // the quantiles are NaN, whatever the other values
     T* begin = row;
     for (const double q : ascending) {
-        const auto [from, to] = places_about(n, q);
+        const auto [from, to] = positions_about(n, q);
         T* const first = std::max(begin, row + from);
         T* const last = row + to;
         if (first >= last) continue;
@@ -210,15 +210,15 @@ bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const 
     copy_to_host(*scratch, 0, all * sizeof(filter_counts), counts.data(), stream);
     for (std::size_t i = 0; i < all; ++i) {
         const filter_counts& c = counts[i];
-        const places wanted = places_about(length, q[i / rows]);
+        const position_range wanted = positions_about(length, q[i / rows]);
         if (c.nans == 0 &&
             (c.aside > static_cast<std::uint64_t>(room) || c.below > static_cast<std::uint64_t>(wanted.from) ||
              c.below + c.aside < static_cast<std::uint64_t>(wanted.to)))
             return false;
     }
-    const auto at = [&](std::size_t row, index_t place) {
+    const auto at = [&](std::size_t row, index_t position) {
         return static_cast<std::byte*>(to->data) +
-               (static_cast<index_t>(row) * length + place) * static_cast<index_t>(each);
+               (static_cast<index_t>(row) * length + position) * static_cast<index_t>(each);
     };
     // A value with all bits set is a NaN.
     for (std::size_t row = 0; row < rows; ++row)
@@ -228,7 +228,7 @@ bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const 
         if (counts[i].nans != 0) continue;
         std::byte* const between = aside + i / rows * aside_bytes + row * static_cast<std::size_t>(room) * each;
         sort_on_gpu({between, between, 1, static_cast<index_t>(counts[i].aside), room, room}, type, false, stream);
-        const places wanted = places_about(length, q[i / rows]);
+        const position_range wanted = positions_about(length, q[i / rows]);
         const auto first = static_cast<std::size_t>(wanted.from) - counts[i].below;
         stream.backend->copy(at(row, wanted.from), between + first * each,
                              static_cast<std::size_t>(wanted.to - wanted.from) * each, copy_direction::within,
@@ -255,10 +255,10 @@ template <class T>
 array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method method, bool ignored) {
     if (sorted.shape().values().back() == 0) return of_nothing(sorted);
     const rows<T> r(sorted, ignored);
-    const array<double> place = place_of(r.numbers, q, method);
-    if (picks_an_element(method)) return r.result(r.at(place), ignored);
-    const array<double> low = astype<double>(r.at(floor(place))), high = astype<double>(r.at(floor(place) + 1));
-    const auto part = (place - floor(place))(ellipsis, 0);
+    const array<double> position = position_of(r.numbers, q, method);
+    if (picks_an_element(method)) return r.result(r.at(position), ignored);
+    const array<double> low = astype<double>(r.at(floor(position))), high = astype<double>(r.at(floor(position) + 1));
+    const auto part = (position - floor(position))(ellipsis, 0);
     // Interpolates from the nearer of the two, so that both ends are exact.
     const auto between = where(part >= 0.5, high - (high - low) * (1 - part), low + (high - low) * part);
     return r.result(astype<T>(where(part == 0 && is_mean_of_two(method), low, between)), ignored);

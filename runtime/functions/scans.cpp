@@ -22,7 +22,7 @@ lazy<T> scanned_by(const char* operation, fold f, const lazy<T>& e, index_t axis
     }
     if constexpr (kind_of(dtype_of<T>) == kind::floating)
         if (f == fold::logaddexp) return scanned<fold::logaddexp>(operation, e, axis);
-    throw error("[" + std::string(operation) + "] a scan of this type");
+    throw error("[" + std::string(operation) + "] there is no such scan of " + std::string(name(dtype_of<T>)));
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ public:
         for (std::size_t i = 0; i < threads_.size(); ++i) prepare(threads_[i].context, room.at(i));
         while (run_ready() || open_barriers()) continue;
         if (!std::ranges::all_of(threads_, [](const block_thread& t) { return t.state == thread_state::ended; }))
-            throw error("[raw_kernel] threads of a block wait at a barrier that the others do not come to");
+            throw error("[raw_kernel] threads of a block wait at a barrier that the others never reach");
     }
 
     void wait(bool warp) {
@@ -122,8 +122,7 @@ void run_block_threads(unsigned threads, void (*body)(void*, unsigned), void* ar
 
 void wait_for_block(bool warp) {
     if (running_block::current == nullptr)
-        throw error(
-            "[raw_kernel] a barrier that does not stand in the kernel's own text cannot be waited at on the host");
+        throw error("[raw_kernel] on the host threads can wait only at barriers that stand in the kernel's own text");
     running_block::current->wait(warp);
 }
 

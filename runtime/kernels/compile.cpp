@@ -45,14 +45,14 @@ std::string save_rejected(const source_text& source) {
 }
 
 /// The source line that a log's line names: "file(3): ", "file:3: " or "file:3:7: "; else 0.
-std::size_t line_meant(std::string_view said) {
-    const std::size_t mark = said.find_first_of(":(");
-    if (mark == said.npos || mark == 0 || said.find_first_of(" \t") < mark) return 0;
+std::size_t source_line_of(std::string_view log_line) {
+    const std::size_t mark = log_line.find_first_of(":(");
+    if (mark == log_line.npos || mark == 0 || log_line.find_first_of(" \t") < mark) return 0;
     std::size_t line = 0;
-    const auto [end, failure] = std::from_chars(said.data() + mark + 1, said.data() + said.size(), line);
+    const auto [end, failure] = std::from_chars(log_line.data() + mark + 1, log_line.data() + log_line.size(), line);
     if (failure != std::errc{}) return 0;
-    const std::string_view behind = said.substr(static_cast<std::size_t>(end - said.data()));
-    return behind.starts_with(said[mark] == '(' ? "): " : ":") ? line : 0;
+    const std::string_view behind = log_line.substr(static_cast<std::size_t>(end - log_line.data()));
+    return behind.starts_with(log_line[mark] == '(' ? "): " : ":") ? line : 0;
 }
 
 /// The log, with the line of a user's text before messages about that text: "line 2 of the text of pick: ".
@@ -60,8 +60,8 @@ std::string with_lines_of_texts(const std::string& log, const std::vector<codege
     if (texts.empty()) return log;
     std::istringstream lines(log);
     std::string result;
-    for (std::string said; std::getline(lines, said); result += said + '\n') {
-        const std::size_t line = line_meant(said);
+    for (std::string log_line; std::getline(lines, log_line); result += log_line + '\n') {
+        const std::size_t line = source_line_of(log_line);
         const auto in = std::ranges::find_if(
             texts, [&](const codegen::text_place& t) { return line - t.first_line < t.lines && line >= t.first_line; });
         if (in != texts.end()) result += "line " + std::to_string(line - in->first_line + 1) + " of " + in->of + ": ";
@@ -102,7 +102,7 @@ std::vector<std::byte> with_names(std::vector<std::byte> code, const std::vector
     return code;
 }
 
-std::vector<std::string> names_behind(std::span<const std::byte> code) {
+std::vector<std::string> appended_names(std::span<const std::byte> code) {
     const std::string_view all(reinterpret_cast<const char*>(code.data()), code.size());
     std::uint64_t bytes = 0;
     if (!all.ends_with(names_mark) || all.size() < names_mark.size() + sizeof bytes) return {};

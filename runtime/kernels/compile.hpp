@@ -48,7 +48,7 @@ std::string numbered(const std::string& text);
 /// Appends the names of name expressions to the code. A loader finds the end of the code itself.
 std::vector<std::byte> with_names(std::vector<std::byte> code, const std::vector<std::string>& names);
 /// The appended names; empty where the code has none.
-std::vector<std::string> names_behind(std::span<const std::byte> code);
+std::vector<std::string> appended_names(std::span<const std::byte> code);
 
 /// The full option list given to the compiler.
 std::vector<std::string> compiler_options(const source_text& source);

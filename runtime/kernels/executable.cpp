@@ -54,16 +54,16 @@ constexpr std::chrono::minutes longest_pause{1};
 
 /// A shared lock knows its holder by the thread's number, and the child's thread has another one; so the child gets a
 /// new lock.
-void hold_shard_over_fork(shard& s) {
-    hold_over_fork(
-        mutex_of::executables, [&s] { s.mutex.lock(); }, [&s] { s.mutex.unlock(); },
+void lock_shard_across_fork(shard& s) {
+    lock_across_fork(
+        mutex_rank::executables, [&s] { s.mutex.lock(); }, [&s] { s.mutex.unlock(); },
         [&s] { ::new (&s.mutex) std::shared_mutex; });
 }
 
 shard& shard_of(std::span<const std::uint32_t> key) {
     static shard* const shards = [] {
         auto* const made = new shard[shard_count];  // leaked: plans outlive main
-        std::for_each_n(made, shard_count, hold_shard_over_fork);
+        std::for_each_n(made, shard_count, lock_shard_across_fork);
         return made;
     }();
     return shards[words_hash{}(key) / 7 % shard_count];
@@ -76,21 +76,21 @@ device device_of(const codegen::key& k) {
 }
 
 /// Logs the steps of a statement with more than one, and the reasons.
-void tell_cut(const executable& e) {
+void log_cut(const executable& e) {
     if (e.plan.steps.size() < 2 || !is_logging()) return;
     std::string text = e.plan.expression + ": " + std::to_string(e.plan.steps.size()) + " steps";
     for (const codegen::plan_step& step : e.plan.steps) text += "; " + codegen::describe(step);
-    tell({.kind = log_kind::cut,
-          .text = text,
-          .name = e.plan.expression,
-          .kernels = e.plan.steps.size(),
-          .device = device_of(e.key)});
+    emit_log({.kind = log_kind::cut,
+              .text = text,
+              .name = e.plan.expression,
+              .kernels = e.plan.steps.size(),
+              .device = device_of(e.key)});
 }
 
-void tell_memory_hit(const executable& e) {
+void log_memory_hit(const executable& e) {
     if (!is_logging()) return;
     const std::string text = "loaded already: " + e.plan.expression;
-    tell({.kind = log_kind::memory_hit, .text = text, .name = e.plan.expression, .device = device_of(e.key)});
+    emit_log({.kind = log_kind::memory_hit, .text = text, .name = e.plan.expression, .device = device_of(e.key)});
 }
 
 std::unique_ptr<const executable> make_executable(std::span<const std::uint32_t> words) {
@@ -99,7 +99,7 @@ std::unique_ptr<const executable> make_executable(std::span<const std::uint32_t>
     e->plan = codegen::make_plan(e->key);
     if (!e->plan.missing.empty()) throw error(e->plan.missing);
     look_for_profiler();
-    tell_cut(*e);
+    log_cut(*e);
     const auto start = retry_schedule::clock::now();
     try {
         load_steps(*e);
@@ -133,7 +133,7 @@ std::unique_ptr<const executable> make_successor(const executable& e) {
 void* loaded_kernel::on_gpu([[maybe_unused]] int device, [[maybe_unused]] const codegen::launch& step) const {
 #ifdef INGOT_HAS_CUDA_HEADERS
     const auto index = static_cast<std::size_t>(device);
-    if (index < remembered)
+    if (index < cached_devices)
         if (void* const known = functions_[index].load(std::memory_order_acquire)) return known;
     CUfunction function = nullptr;
     check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel_)), "finding a kernel's function");
@@ -146,7 +146,7 @@ void* loaded_kernel::on_gpu([[maybe_unused]] int device, [[maybe_unused]] const 
     if (step.cluster > cluster_without_asking)
         check(driver()->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
               "asking for large clusters");
-    if (index < remembered) functions_[index].store(function, std::memory_order_release);
+    if (index < cached_devices) functions_[index].store(function, std::memory_order_release);
     return function;
 #else
     return nullptr;
@@ -243,7 +243,7 @@ const executable& executable_for(std::span<const std::uint32_t> key) {
         if (const auto found = s.table.find(key); found != s.table.end()) known = found->second.get();
     }
     if (known != nullptr) {
-        tell_memory_hit(*known);
+        log_memory_hit(*known);
         return known->latest();
     }
     if (const key_observer o = observer.load()) o(key);

@@ -32,9 +32,9 @@ public:
     void* on_gpu(int device, const codegen::launch& step) const;
 
 private:
-    static constexpr std::size_t remembered = 16;  // later devices look it up every time
+    static constexpr std::size_t cached_devices = 16;  // later devices look it up every time
     void* kernel_;
-    mutable std::atomic<void*> functions_[remembered] = {};
+    mutable std::atomic<void*> functions_[cached_devices] = {};
 };
 
 /// Decides when to try an unavailable compiler again: after pauses that double, from a twentieth of a second, or from

@@ -41,7 +41,7 @@ struct table {
     indices strides;
 };
 
-std::int64_t place_of_index(index_mode mode, std::int64_t index, std::int64_t size) {
+std::int64_t wrapped_index(index_mode mode, std::int64_t index, std::int64_t size) {
     switch (mode) {
         case index_mode::wrap:
             return (index % size + size) % size;
@@ -56,11 +56,11 @@ std::int64_t place_of_index(index_mode mode, std::int64_t index, std::int64_t si
 }
 
 /// The index within an axis for one that may lie beyond its ends.
-std::int64_t place_within(detail::place_rule rule, std::int64_t place, std::int64_t size) {
-    if (rule == detail::place_rule::nearest) return std::clamp<std::int64_t>(place, 0, size - 1);
+std::int64_t index_within(detail::place_rule rule, std::int64_t position, std::int64_t size) {
+    if (rule == detail::place_rule::nearest) return std::clamp<std::int64_t>(position, 0, size - 1);
     const std::int64_t once = rule == detail::place_rule::reflect ? 1 : 0;  // whether it skips the end elements
     const std::int64_t period = std::max<std::int64_t>(2 * (size - once), 1);
-    const std::int64_t at = (place % period + period) % period;
+    const std::int64_t at = (position % period + period) % period;
     return at < size ? at : period - 1 + once - at;
 }
 
@@ -90,25 +90,25 @@ public:
             if (kind == node_kind::scan) tabulate_scan(id);
             if (kind == node_kind::library) tabulate_library(id);
         }
-        std::vector<node_id> values, places;  // of scattered outputs
+        std::vector<node_id> values, positions;  // of scattered outputs
         for (const node_id root : graph_.roots) {
             const node& n = graph_.nodes[root];
             const bool scattered = n.kind == node_kind::scatter;
             values.push_back(scattered ? n.arguments[0] : root);
-            places.push_back(scattered ? n.arguments[1] : codegen::no_node);
+            positions.push_back(scattered ? n.arguments[1] : codegen::no_node);
         }
         const std::size_t outputs = values.size();
-        for (const node_id place : places)
-            if (place != codegen::no_node) values.push_back(place);
+        for (const node_id position : positions)
+            if (position != codegen::no_node) values.push_back(position);
         region all = make_region(graph_, values);
         indices at(block_elements);
         for_each_block(extents_, axes, [&](const index_block& where) {
             evaluate(all, where);
-            std::size_t next_place = outputs;
+            std::size_t next_position = outputs;
             for (std::size_t i = 0; i < outputs_.size(); ++i) {
-                if (places[i] != codegen::no_node) {
+                if (positions[i] != codegen::no_node) {
                     scatter(i, all.buffers[all.results[i]].get(),
-                            elements<std::int64_t>(all.buffers[all.results[next_place++]].get()), where.count);
+                            elements<std::int64_t>(all.buffers[all.results[next_position++]].get()), where.count);
                     continue;
                 }
                 locate(0, outputs_[i].strides, where, at);
@@ -118,7 +118,7 @@ public:
     }
 
 private:
-    void scatter(std::size_t output, const void* values, const std::int64_t* places, std::size_t count) {
+    void scatter(std::size_t output, const void* values, const std::int64_t* positions, std::size_t count) {
         const dtype type = key_.outputs[output].head.type;
         const auto rule = static_cast<detail::scatter_rule>(graph_.nodes[graph_.roots[output]].code);
         const auto write = [&](auto zero, const auto& join) {
@@ -126,7 +126,7 @@ private:
             T* to = static_cast<T*>(outputs_[output].data);
             const T* from = static_cast<const T*>(values);
             for (std::size_t i = 0; i < count; ++i)
-                if (places[i] >= 0) to[places[i]] = join(to[places[i]], from[i]);
+                if (positions[i] >= 0) to[positions[i]] = join(to[positions[i]], from[i]);
         };
         const auto join_halves = [&](auto zero, const auto& of) {
             using T = decltype(zero);
@@ -481,7 +481,7 @@ private:
         indices at(block_elements);
         bodies::cast_for(graph_.nodes[n.arguments[1]].type, dtype::i8)(index, at.data(), where.count);
         const auto mode = static_cast<index_mode>(n.code);
-        for (std::size_t i = 0; i < where.count; ++i) at[i] = place_of_index(mode, at[i], size);
+        for (std::size_t i = 0; i < where.count; ++i) at[i] = wrapped_index(mode, at[i], size);
         index_block there = where;
         there.on_axis[static_cast<std::size_t>(bound[0])] = at.data();
         evaluate_argument(n, there, to);
@@ -494,7 +494,7 @@ private:
         std::vector<indices> digits(bound.size(), indices(block_elements));
         index_block there = where;
         if (const detail::place_rule rule = codegen::rule_of(n); rule != detail::place_rule::digits)
-            for (std::size_t i = 0; i < where.count; ++i) left[i] = place_within(rule, left[i], extent(bound[0]));
+            for (std::size_t i = 0; i < where.count; ++i) left[i] = index_within(rule, left[i], extent(bound[0]));
         for (std::size_t k = bound.size(); k-- > 0;) {
             for (std::size_t i = 0; i < where.count; ++i) {
                 digits[k][i] = left[i] % extent(bound[k]);

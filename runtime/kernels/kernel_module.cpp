@@ -55,8 +55,8 @@ std::string title_of(const source_text& source) {
 }
 
 /// Logs where a kernel's code came from.
-void tell_code(log_kind kind, const char* how, const source_text& source, const cache_key& key,
-               std::optional<double> milliseconds = {}) {
+void log_code(log_kind kind, const char* how, const source_text& source, const cache_key& key,
+              std::optional<double> milliseconds = {}) {
     if (!is_logging()) return;
     const std::string name = title_of(source);
     const std::string hash = to_hex(key.name);
@@ -64,12 +64,12 @@ void tell_code(log_kind kind, const char* how, const source_text& source, const 
     if (milliseconds) std::snprintf(time, sizeof time, " in %.1f ms", *milliseconds);
     const bool cuda = source.where == target::cuda;
     const std::string text = how + name + " for " + (cuda ? source.architecture : "the host") + time + ", " + hash;
-    tell({.kind = kind,
-          .text = text,
-          .name = name,
-          .key = hash,
-          .milliseconds = milliseconds.value_or(0),
-          .device = cuda ? device::cuda() : device::host()});
+    emit_log({.kind = kind,
+              .text = text,
+              .name = name,
+              .key = hash,
+              .milliseconds = milliseconds.value_or(0),
+              .device = cuda ? device::cuda() : device::host()});
 }
 
 /// Compiles with a timer, a log record and a profiler range.
@@ -79,8 +79,8 @@ std::vector<std::byte> compile_visibly(const source_text& source, const cache_ke
     const profiled_range range("compile ", title_of(source));
     const auto start = clock::now();
     std::vector<std::byte> code = compile(source);
-    tell_code(log_kind::compile, "compiled ", source, key,
-              std::chrono::duration<double, std::milli>(clock::now() - start).count());
+    log_code(log_kind::compile, "compiled ", source, key,
+             std::chrono::duration<double, std::milli>(clock::now() - start).count());
     return code;
 }
 
@@ -89,7 +89,7 @@ std::vector<std::byte> compile_visibly(const source_text& source, const cache_ke
 std::string cache_version() { return std::to_string(cache_abi); }
 
 kernel_module::kernel_module(target where, const std::string& name, std::span<const std::byte> code)
-    : names_(names_behind(code)) {
+    : names_(appended_names(code)) {
     if (where == target::host) {
         const memory_file file("ingot " + name.substr(0, 200), code);
         host_ = unique_handle<library_traits>(dlopen(unique_path(file.descriptor()).c_str(), RTLD_NOW | RTLD_LOCAL));
@@ -156,7 +156,7 @@ std::vector<std::byte> kernel_store::code(const source_text& source, const cache
     if (source.reads_files || !has_bundles()) return code_without_bundle(source, key);
     const std::string identity = identity_of(source, "");
     if (auto found = find_in_bundles(identity)) {
-        tell_code(log_kind::bundle_hit, "found in a bundle: ", source, key);
+        log_code(log_kind::bundle_hit, "found in a bundle: ", source, key);
         return *std::move(found);
     }
     try {
@@ -174,7 +174,7 @@ std::vector<std::byte> kernel_store::code_without_bundle(const source_text& sour
         auto found = cache_->find(key);
         if (found) {
             add(counter::disk_cache_hits);
-            tell_code(log_kind::disk_hit, "found on disk: ", source, key);
+            log_code(log_kind::disk_hit, "found on disk: ", source, key);
         }
         return found;
     };
@@ -219,7 +219,7 @@ kernel_store& kernels() {
     static kernel_store& store = *[] {
         const auto directory = cache_directory();
         auto* const made = new kernel_store(directory ? disk_cache::open(*directory, cache_size_cap()) : std::nullopt);
-        hold_over_fork(mutex_of::kernels, made->mutex());
+        lock_across_fork(mutex_rank::kernels, made->mutex());
         return made;
     }();
     return store;

@@ -167,11 +167,11 @@ struct parameters_of {
 using texts::int32, texts::int64, texts::raw;
 
 template <class T, void (*text)(T, raw<T>, int64&)>
-void place_among(const text_block& b) {
+void find_bins(const text_block& b) {
     parameters_of<int64, T, raw<T>>::compute(b, text);
 }
 template <class T>
-void place_among_uniform(const text_block& b) {
+void find_uniform_bins(const text_block& b) {
     parameters_of<int32, T, raw<T>, int32, T, T, T, T>::compute(b, texts::uniform_bin<T>);
 }
 void interpolate(const text_block& b) {
@@ -183,17 +183,17 @@ template <class T>
 text_function function_in(library_text which) {
     switch (which) {
         case library_text::search_up_left:
-            return place_among<T, texts::search_up_left<T>>;
+            return find_bins<T, texts::search_up_left<T>>;
         case library_text::search_up_right:
-            return place_among<T, texts::search_up_right<T>>;
+            return find_bins<T, texts::search_up_right<T>>;
         case library_text::search_down_left:
-            return place_among<T, texts::search_down_left<T>>;
+            return find_bins<T, texts::search_down_left<T>>;
         case library_text::search_down_right:
-            return place_among<T, texts::search_down_right<T>>;
+            return find_bins<T, texts::search_down_right<T>>;
         case library_text::bin:
-            return place_among<T, texts::bin<T>>;
+            return find_bins<T, texts::bin<T>>;
         case library_text::uniform_bin:
-            if constexpr (std::is_floating_point_v<T>) return place_among_uniform<T>;
+            if constexpr (std::is_floating_point_v<T>) return find_uniform_bins<T>;
             return nullptr;  // never needed: the edges of bins are floats
         case library_text::interp:
             return interpolate;

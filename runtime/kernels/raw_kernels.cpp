@@ -132,15 +132,16 @@ void check_argument(const raw_function& f, const loaded_function& loaded, std::s
 }
 
 void check_extent(const raw_function& f, const char* of, const launch_extent& given, const launch_extent& most,
-                  std::uint64_t most_together) {
+                  std::uint64_t most_in_all) {
     const auto text = [](const launch_extent& e) {
         return "(" + std::to_string(e.x) + ", " + std::to_string(e.y) + ", " + std::to_string(e.z) + ")";
     };
-    const std::uint64_t together = std::uint64_t{given.x} * given.y * given.z;
-    if (together == 0 || given.x > most.x || given.y > most.y || given.z > most.z || together > most_together)
-        throw shape_error(in(f) + "a " + of + " of " + text(given) + " was given; from 1 to " + text(most) +
-                          (most_together < 0xffffffffu ? ", and " + std::to_string(most_together) + " together," : "") +
-                          " can be had");
+    const std::uint64_t in_all = std::uint64_t{given.x} * given.y * given.z;
+    if (in_all == 0 || given.x > most.x || given.y > most.y || given.z > most.z || in_all > most_in_all)
+        throw shape_error(
+            in(f) + "a " + of + " of " + text(given) + " was given; extents from 1 to " + text(most) +
+            (most_in_all < 0xffffffffu ? " with a product of at most " + std::to_string(most_in_all) : "") +
+            " are wanted");
 }
 
 device_id device_of_arguments(const raw_function& f, std::span<const raw_argument> arguments) {
@@ -232,9 +233,10 @@ void run_blocks(const loaded_function& kernel, const raw_grid& grid, std::size_t
 }
 
 /// A launch that a graph keeps: the kernel and its arguments.
-class kept_launch_on_host {
+class recorded_launch_on_host {
 public:
-    kept_launch_on_host(const loaded_function& kernel, const raw_grid& grid, std::size_t shared_bytes, void** arguments)
+    recorded_launch_on_host(const loaded_function& kernel, const raw_grid& grid, std::size_t shared_bytes,
+                            void** arguments)
         : kernel_(kernel), grid_(grid), shared_bytes_(shared_bytes) {
         for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
             const raw_parameter& p = kernel.parameters[i];
@@ -265,7 +267,7 @@ void run_on_host(const loaded_function& kernel, const launch_settings& how, void
                         run_block_threads,
                         wait_for_block,
                         nullptr};
-    if (capture != nullptr) return capture->record(kept_launch_on_host(kernel, grid, how.shared_bytes, arguments));
+    if (capture != nullptr) return capture->record(recorded_launch_on_host(kernel, grid, how.shared_bytes, arguments));
     run_blocks(kernel, grid, how.shared_bytes, arguments);
 }
 
@@ -273,14 +275,14 @@ void run_on_host(const loaded_function& kernel, const launch_settings& how, void
 
 CUfunction function_on_gpu(const loaded_function& kernel, device_id device) {
     state_of(device).backend->bind_thread();
-    const auto place = static_cast<std::size_t>(device.index());
-    if (place < remembered_devices)
-        if (void* const known = kernel.functions[place].load(std::memory_order_acquire))
+    const auto number = static_cast<std::size_t>(device.index());
+    if (number < cached_devices)
+        if (void* const known = kernel.functions[number].load(std::memory_order_acquire))
             return static_cast<CUfunction>(known);
     CUfunction function = nullptr;
     check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel.on_gpu)),
           "finding a kernel's function");
-    if (place < remembered_devices) kernel.functions[place].store(function, std::memory_order_release);
+    if (number < cached_devices) kernel.functions[number].store(function, std::memory_order_release);
     return function;
 }
 
@@ -291,9 +293,9 @@ int attribute(CUfunction function, CUfunction_attribute which) {
 }
 
 void allow_shared_bytes(const raw_function& f, CUfunction function, std::size_t bytes) {
-    const auto asked = static_cast<int>(std::min<std::size_t>(bytes, 0x7fffffff));
+    const auto requested = static_cast<int>(std::min<std::size_t>(bytes, 0x7fffffff));
     const CUresult status =
-        driver()->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, asked);
+        driver()->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, requested);
     check(status, (f.name + ": asking for " + std::to_string(bytes) + " bytes of shared memory").c_str());
 }
 
@@ -366,9 +368,9 @@ void launch_raw(const runtime::raw_function& f, const launch_settings& how, std:
         for (std::size_t i = 0; i < arguments.size(); ++i) check_argument(f, kernel, i, arguments.size(), arguments[i]);
     stream_state& stream = *context_on(device).stream;
     packed_arguments packed(f, arguments, stream);
-    order_variables(*f.of, stream);
+    order_variables(*f.program, stream);
     graph_capture* const capture = stream.capture.load(std::memory_order_relaxed);
-    if (capture != nullptr) capture->use_variables(*f.of);
+    if (capture != nullptr) capture->use_variables(*f.program);
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (device.is_cuda())
         run_on_gpu(f, kernel, how, packed.pointers(), stream);

@@ -22,13 +22,13 @@ struct loaded_program {
     std::shared_ptr<const kernel_module> module;
 };
 
-inline constexpr std::size_t remembered_devices = 16;  // later devices look functions up every time
+inline constexpr std::size_t cached_devices = 16;  // later devices look functions up every time
 
 /// A kernel of a program, loaded for one architecture.
 struct loaded_function {
     raw_runner on_host = nullptr;
-    void* on_gpu = nullptr;                                         // a CUkernel
-    mutable std::atomic<void*> functions[remembered_devices] = {};  // the CUfunctions on the devices
+    void* on_gpu = nullptr;                                     // a CUkernel
+    mutable std::atomic<void*> functions[cached_devices] = {};  // the CUfunctions on the devices
     bool is_described = false;
     std::vector<raw_parameter> parameters;  // of a described kernel; else at most their sizes, as numbers
     bool is_counted = false;                // whether the number of parameters is known
@@ -37,9 +37,9 @@ struct loaded_function {
 struct raw_program;
 
 struct raw_function {
-    const raw_program* of = nullptr;
+    const raw_program* program = nullptr;
     std::string name;
-    mutable std::atomic<const loaded_function*> recent[1 + remembered_devices] = {};  // for the host, and for each GPU
+    mutable std::atomic<const loaded_function*> recent[1 + cached_devices] = {};   // for the host, and for each GPU
     mutable std::map<std::string, std::unique_ptr<const loaded_function>> loaded;  // by architecture, under the mutex
 };
 

@@ -69,7 +69,7 @@ const raw_program& keep_program(const char* operation, std::string_view text, co
 const raw_function& keep_function(const raw_program& program, std::string_view name) {
     const std::lock_guard lock(program.mutex);
     raw_function& f = program.functions[std::string(name)];
-    f.of = &program;
+    f.program = &program;
     f.name = name;
     return f;
 }
@@ -180,7 +180,7 @@ std::vector<raw_parameter> parameters_from(std::span<const std::byte> words) {
 }
 
 void load_on_host(const raw_function& f, const kernel_module& module, std::size_t index, loaded_function& made) {
-    if (index == f.of->kernels.size()) throw_no_kernel(*f.of, f.name);
+    if (index == f.program->kernels.size()) throw_no_kernel(*f.program, f.name);
     made.on_host = reinterpret_cast<raw_runner>(module.host_function(runner_symbol(index)));
     made.parameters = parameters_from(module.host_variable(parameters_symbol(index)));
     made.is_described = made.is_counted = true;
@@ -195,7 +195,7 @@ void load_on_gpu(const raw_function& f, const kernel_module& module, std::size_t
     try {
         made.on_gpu = module.kernel(is_listed ? module.names()[index] : f.name);
     } catch (const device_error&) {
-        throw_no_kernel(*f.of, f.name);
+        throw_no_kernel(*f.program, f.name);
     }
     if (is_listed) {
         if (const std::span<std::byte> words = module.variable(parameters_symbol(index)); !words.empty()) {
@@ -207,19 +207,20 @@ void load_on_gpu(const raw_function& f, const kernel_module& module, std::size_t
             return;
         }
     }
-    const auto tell = driver()->cuKernelGetParamInfo;
-    if (tell == nullptr) return;
+    const auto get_parameter_info = driver()->cuKernelGetParamInfo;
+    if (get_parameter_info == nullptr) return;
     constexpr std::size_t most = 4096;  // bytes, so also a bound on parameters, before CUDA 12.1; 32,764 since
     std::size_t offset = 0, bytes = 0;
     while (made.parameters.size() < 8 * most &&
-           tell(static_cast<CUkernel>(made.on_gpu), made.parameters.size(), &offset, &bytes) == CUDA_SUCCESS)
+           get_parameter_info(static_cast<CUkernel>(made.on_gpu), made.parameters.size(), &offset, &bytes) ==
+               CUDA_SUCCESS)
         made.parameters.emplace_back(std::uint64_t{bytes} << 8);
     made.is_counted = true;
 }
 #endif
 
 const loaded_function& find_loaded(const raw_function& f, device_id device) {
-    const raw_program& program = *f.of;
+    const raw_program& program = *f.program;
     const std::string architecture = architecture_name(device);
     {
         const std::lock_guard lock(program.mutex);
@@ -241,17 +242,17 @@ const loaded_function& find_loaded(const raw_function& f, device_id device) {
 }  // namespace
 
 const loaded_function& loaded_on(const raw_function& f, device_id device) {
-    const std::size_t place = device.is_cuda() ? 1 + static_cast<std::size_t>(device.index()) : 0;
-    if (place > remembered_devices) return find_loaded(f, device);
-    if (const loaded_function* const known = f.recent[place].load(std::memory_order_acquire)) return *known;
+    const std::size_t slot = device.is_cuda() ? 1 + static_cast<std::size_t>(device.index()) : 0;
+    if (slot > cached_devices) return find_loaded(f, device);
+    if (const loaded_function* const known = f.recent[slot].load(std::memory_order_acquire)) return *known;
     const loaded_function& found = find_loaded(f, device);
-    f.recent[place].store(&found, std::memory_order_release);
+    f.recent[slot].store(&found, std::memory_order_release);
     return found;
 }
 
 void order_variables(const raw_program& program, const stream_state& s) {
-    if ((program.launched_on.load(std::memory_order_relaxed) & s.mark) == 0)
-        program.launched_on.fetch_or(s.mark, std::memory_order_acq_rel);
+    if ((program.launched_on.load(std::memory_order_relaxed) & s.reader_bit) == 0)
+        program.launched_on.fetch_or(s.reader_bit, std::memory_order_acq_rel);
     if (!program.has_variables.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(program.mutex);
     for (auto& [of, memory] : program.variables)

@@ -82,7 +82,7 @@ region make_region(const graph& g, const std::vector<node_id>& roots) {
         for_each_own_argument(g, needed[s], [&](int, node_id a) { last_use[a] = s; });
     for (const node_id r : roots) last_use[r] = needed.size();
 
-    std::unordered_map<node_id, std::uint32_t> place;
+    std::unordered_map<node_id, std::uint32_t> buffer_of;
     std::vector<std::uint32_t> free;
     for (std::size_t s = 0; s < needed.size(); ++s) {
         step next = make_step(g, needed[s]);
@@ -93,18 +93,18 @@ region make_region(const graph& g, const std::vector<node_id>& roots) {
             next.to = free.back();
             free.pop_back();
         }
-        place[needed[s]] = next.to;
+        buffer_of[needed[s]] = next.to;
         for_each_own_argument(g, needed[s], [&](int i, node_id a) {
-            next.from[i] = place.at(a);
-            for (int rest = i + 1; rest < 3; ++rest) next.from[rest] = place.at(a);  // a body reads all three
+            next.from[i] = buffer_of.at(a);
+            for (int rest = i + 1; rest < 3; ++rest) next.from[rest] = buffer_of.at(a);  // a body reads all three
             if (last_use.at(a) == s) {
-                free.push_back(place.at(a));
+                free.push_back(buffer_of.at(a));
                 last_use[a] = needed.size();  // free it once, even if it occurs twice among the arguments
             }
         });
         made.steps.push_back(next);
     }
-    for (const node_id r : roots) made.results.push_back(place.at(r));
+    for (const node_id r : roots) made.results.push_back(buffer_of.at(r));
     return made;
 }
 

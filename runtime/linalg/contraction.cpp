@@ -15,7 +15,7 @@ namespace {
 bool has(const axis_labels& labels, int label) {
     return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
-index_t place_of(const axis_labels& labels, int label) {
+index_t position_of(const axis_labels& labels, int label) {
     return std::find(labels.begin(), labels.end(), label) - labels.begin();
 }
 
@@ -24,7 +24,7 @@ void arrange(const axis_labels& given, const axis_labels& wanted, std::vector<in
              std::vector<index_t>& missing) {
     for (std::size_t i = 0; i < wanted.size(); ++i)
         if (has(given, wanted[i]))
-            order.push_back(place_of(given, wanted[i]));
+            order.push_back(position_of(given, wanted[i]));
         else
             missing.push_back(static_cast<index_t>(i));
 }
@@ -32,10 +32,10 @@ void arrange(const axis_labels& given, const axis_labels& wanted, std::vector<in
 struct labelled {
     std::span<const index_t> shape;
     const axis_labels& labels;
-    index_t extent(int label) const { return shape[static_cast<std::size_t>(place_of(labels, label))]; }
-    index_t extent(const axis_labels& several) const {
+    index_t extent(int label) const { return shape[static_cast<std::size_t>(position_of(labels, label))]; }
+    index_t extent(const axis_labels& all_labels) const {
         index_t n = 1;
-        for (const int label : several) n *= extent(label);
+        for (const int label : all_labels) n *= extent(label);
         return n;
     }
 };
@@ -65,7 +65,7 @@ contraction_plan plan_contraction(std::span<const index_t> a, const axis_labels&
         for (const int label : own) {
             const bool kept = has(result, label) || has(other, label);
             if (kept) left[i].push_back(label);
-            if (!kept) plan.summed_before[i].push_back(place_of(own, label));
+            if (!kept) plan.summed_before[i].push_back(position_of(own, label));
             if (kept && !has(other, label)) free[i].push_back(label);
         }
     }
@@ -78,8 +78,8 @@ contraction_plan plan_contraction(std::span<const index_t> a, const axis_labels&
         return first;
     };
     if (!plan.by_library) {
-        const axis_labels together = joined(result, summed);
-        for (std::size_t i = 0; i < 2; ++i) arrange(left[i], together, plan.order[i], plan.new_axes[i]);
+        const axis_labels joint = joined(result, summed);
+        for (std::size_t i = 0; i < 2; ++i) arrange(left[i], joint, plan.order[i], plan.new_axes[i]);
         for (std::size_t i = 1; i <= summed.size(); ++i) plan.over.push_back(-static_cast<index_t>(i));
         return plan;
     }

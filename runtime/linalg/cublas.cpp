@@ -113,7 +113,7 @@ cublas_use use_cublas(const char* doing, stream_state& stream) {
     stream_handle& h = handle_of(stream);
     cublas_use use{std::unique_lock(h.mutex), nullptr, nullptr, workspace_bytes};
     if (h.handle == nullptr) {
-        h.workspace = stream.pool->allocate_lasting(workspace_bytes, stream);
+        h.workspace = stream.pool->allocate_permanent(workspace_bytes, stream);
         check(api.cublasCreate(&h.handle), doing);
     }
     check(api.cublasSetStream(h.handle, reinterpret_cast<cudaStream_t>(stream.native)), doing);

@@ -203,9 +203,9 @@ public:
     }
 
     ~gpu_call() {
-        constexpr std::size_t most_kept = 4;
+        constexpr std::size_t most_spare = 4;
         for (work& w : areas_)
-            if (w.host.size() > 0 && handle_.spare.size() < most_kept) handle_.spare.push_back(std::move(w.host));
+            if (w.host.size() > 0 && handle_.spare.size() < most_spare) handle_.spare.push_back(std::move(w.host));
     }
     gpu_call(const gpu_call&) = delete;
     gpu_call& operator=(const gpu_call&) = delete;
@@ -348,23 +348,23 @@ private:
     template <class F>
     void check_infos(const F& f) {
         std::vector<int> all(static_cast<std::size_t>(count()));
-        const buffer_ref said = with_what_is_not_finite();
-        copy_to_host(*said, 0, all.size() * sizeof(int), all.data(), stream_);
+        const buffer_ref statuses = statuses_with_not_finite();
+        copy_to_host(*statuses, 0, all.size() * sizeof(int), all.data(), stream_);
         for (std::size_t i = 0; i < all.size(); ++i) {
-            if (all[i] == holds_no_number) fail_not_finite(static_cast<index_t>(i));
+            if (all[i] == status_not_finite) fail_not_finite(static_cast<index_t>(i));
             if (all[i] < 0)
                 throw library_error("[" + std::string(operation_) + "] cuSOLVER: argument " + std::to_string(-all[i]));
             if (all[i] > 0) f(static_cast<index_t>(i), all[i]);
         }
     }
 
-    static constexpr int holds_no_number = std::numeric_limits<int>::min();
+    static constexpr int status_not_finite = std::numeric_limits<int>::min();
     /// The library's status, replaced for matrices that have elements that are not finite.
-    buffer_ref with_what_is_not_finite() {
+    buffer_ref statuses_with_not_finite() {
         if (!not_finite_) return infos_;
         const on_stream_of_call there(stream_);
         const array<bool> found = *std::exchange(not_finite_, std::nullopt);
-        return array<int>(where(found, holds_no_number, as_vector<int>(infos_, count()))).as_leaf().memory();
+        return array<int>(where(found, status_not_finite, as_vector<int>(infos_, count()))).as_leaf().memory();
     }
     /// Memory as an array of elements.
     template <class T>
@@ -436,12 +436,12 @@ private:
         const auto first = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(m.data()));
         const auto bytes = static_cast<std::uint64_t>(m.rows * m.columns) * m.bytes_each;
         const array<std::uint64_t> all = first + astype<std::uint64_t>(number) * bytes;
-        return static_cast<T**>(kept_.emplace_back(all.as_leaf().memory())->data);
+        return static_cast<T**>(buffers_.emplace_back(all.as_leaf().memory())->data);
     }
     /// A work area of that many elements.
     template <class T>
     T* elements_of(int elements) {
-        return static_cast<T*>(kept_.emplace_back(room(static_cast<std::size_t>(elements) * sizeof(T)))->data);
+        return static_cast<T*>(buffers_.emplace_back(room(static_cast<std::size_t>(elements) * sizeof(T)))->data);
     }
     /// f(first, count) for parts of the batch, because the libraries count bytes of all matrices in 32 bits.
     template <class F>
@@ -1056,7 +1056,7 @@ private:
     std::unique_lock<std::mutex> lock_;
     buffer_ref infos_;
     std::optional<array<bool>> not_finite_;
-    std::deque<buffer_ref> kept_;
+    std::deque<buffer_ref> buffers_;
     std::deque<work> areas_;  // kept until the call has waited: the library may use the host memory meanwhile
 };
 

@@ -61,7 +61,7 @@ struct single_threads {
 single_threads& singles() {
     static single_threads& made = []() -> single_threads& {
         single_threads& s = *new single_threads;
-        hold_over_fork(mutex_of::libraries, s.mutex);
+        lock_across_fork(mutex_rank::libraries, s.mutex);
         return s;
     }();
     return made;
@@ -74,7 +74,7 @@ const library_threads* threads_of_lapack() {
     return api != nullptr && api->threads ? &*api->threads : nullptr;
 }
 
-one_library_thread::one_library_thread(bool wanted) : threads_(wanted ? threads_of_lapack() : nullptr) {
+one_library_thread::one_library_thread(bool enabled) : threads_(enabled ? threads_of_lapack() : nullptr) {
     if (threads_ == nullptr) return;
     single_threads& s = singles();
     const std::lock_guard lock(s.mutex);

@@ -92,11 +92,11 @@ struct library_threads {
 };
 const library_threads* threads_of_lapack();
 
-/// While such an object with `wanted` exists, the library uses one thread: sharing a small matrix among threads costs
+/// While such an object with `enabled` exists, the library uses one thread: sharing a small matrix among threads costs
 /// more than it saves, and several of Ingot's threads have their own matrices.
 class one_library_thread {
 public:
-    explicit one_library_thread(bool wanted);
+    explicit one_library_thread(bool enabled);
     one_library_thread(const one_library_thread&) = delete;
     one_library_thread& operator=(const one_library_thread&) = delete;
     ~one_library_thread();

@@ -193,9 +193,9 @@ array<T> matrix_functions<T>::tensorsolve(const array<T>& a, const array<T>& b, 
         shape.values().last(static_cast<std::size_t>(shape.count() > of_b ? shape.count() - of_b : 0));
     const index_t n = product_of_extents(own);
     if (n != b.size() || n * n != a.size())
-        throw shape_error("[tensorsolve] shapes " + to_text(shape.values()) + " and " +
-                          to_text(shape_like(b.shape()).values()) +
-                          ": as many elements in the second, and in the axes of the first behind those of the second");
+        throw shape_error(
+            "[tensorsolve] shapes " + to_text(shape.values()) + " and " + to_text(shape_like(b.shape()).values()) +
+            ": the second has to have as many elements as the axes of the first behind those of the second");
     return array<T>(reshape(linalg::solve(reshape(turned, {n, n}), ravel(b)), shape_like(own)));
 }
 
@@ -203,12 +203,12 @@ template <class T>
 array<T> matrix_functions<T>::tensorinv(const array<T>& a, index_t ind) {
     const shape_like shape = a.shape();
     const std::string of = "[tensorinv] shape " + to_text(shape.values()) + " with ind " + std::to_string(ind) + ": ";
-    if (ind <= 0 || ind > shape.count()) throw shape_error(of + "ind is wanted above 0, and up to the number of axes");
+    if (ind <= 0 || ind > shape.count()) throw shape_error(of + "ind has to be from 1 to the number of axes");
     const auto first = shape.values().first(static_cast<std::size_t>(ind)),
                rest = shape.values().subspan(static_cast<std::size_t>(ind));
     const index_t n = product_of_extents(rest);
     if (product_of_extents(first) != n)
-        throw shape_error(of + "as many elements in the first axes as in the others are wanted");
+        throw shape_error(of + "the first ind axes have to have as many elements as the others");
     std::vector<index_t> turned(rest.begin(), rest.end());
     turned.insert(turned.end(), first.begin(), first.end());
     return array<T>(reshape(linalg::inv(reshape(a, {n, n})), turned));

@@ -12,11 +12,11 @@ namespace ingot::runtime {
 namespace {
 
 /// The layout of a matrix that has stride 1 along one axis.
-struct lie {
+struct matrix_layout {
     bool transposed;  // columns are contiguous
     index_t leading;
 };
-lie lie_of(const library_array& a, std::size_t batch) {
+matrix_layout layout_of(const library_array& a, std::size_t batch) {
     const index_t rows = a.extents[batch], columns = a.extents[batch + 1];
     const index_t down = a.strides[batch], across = a.strides[batch + 1];
     const bool by_rows = columns == 1 ? down != 1 || rows == 1 : across == 1;
@@ -32,7 +32,7 @@ void matrix_product(const library_arguments& given) {
     const std::size_t batch = given.batch_axes;
     const auto each = static_cast<index_t>(detail::size_of(c.type));
     const index_t rows = c.extents[batch], columns = c.extents[batch + 1], inner = a.extents[batch + 1];
-    const lie of_a = lie_of(a, batch), of_b = lie_of(b, batch);
+    const matrix_layout of_a = layout_of(a, batch), of_b = layout_of(b, batch);
     product_call call{{of_b.transposed, of_a.transposed},
                       columns,
                       rows,

@@ -46,7 +46,8 @@ void throw_not_two_vectors(const char* operation, std::span<const index_t> a, st
 }
 
 void check_tensor_axes(extents_ref a, const axes& of_a, extents_ref b, const axes& of_b) {
-    if (of_a.count() != of_b.count()) fail("tensordot", a.span(), b.span(), "as many axes of one as of the other");
+    if (of_a.count() != of_b.count())
+        fail("tensordot", a.span(), b.span(), "as many axes of the first as of the second are wanted");
     std::set<int> seen[2];
     for (int i = 0; i < of_a.count(); ++i) {
         const int x = checked_axis("tensordot", of_a[i], a.rank), y = checked_axis("tensordot", of_b[i], b.rank);

@@ -233,11 +233,11 @@ private:
     /// Makes a work area of the size that f(work, lwork, info) returns for a query.
     template <class F>
     std::vector<T> work_area(const F& f) const {
-        T wanted{};
-        const int ask = -1;
+        T size{};
+        const int query = -1;
         int info = 0;
-        f(&wanted, &ask, &info);
-        return room<T>(as_int(std::max<index_t>(static_cast<index_t>(std::real(wanted)), 1)));
+        f(&size, &query, &info);
+        return room<T>(as_int(std::max<index_t>(static_cast<index_t>(std::real(size)), 1)));
     }
 
     /// Whether a matrix, with its right sides, is small enough for one thread.
@@ -717,7 +717,8 @@ namespace ingot::linalg {
 norm_order::kinds norm_order::named(std::string_view name) {
     if (name == "fro") return fro;
     if (name == "nuc") return nuc;
-    throw shape_error("[norm] there is no order \"" + std::string(name) + "\": a number, \"fro\" or \"nuc\" are");
+    throw shape_error("[norm] \"" + std::string(name) +
+                      "\" is no order of a norm: a number, \"fro\" or \"nuc\" is wanted");
 }
 
 }  // namespace ingot::linalg

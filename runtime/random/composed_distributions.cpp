@@ -126,7 +126,8 @@ lazy<double> poisson_numbers(const draw<double>& d, const lazy<double>& lam) { r
 /// The shape with the distribution's last axis. Throws shape_error where the argument has no axis.
 std::vector<index_t> with_last_axis(const char* operation, const shape_like& given, const shape_like& shape) {
     if (given.count() == 0)
-        throw shape_error("[" + std::string(operation) + "] a number: an axis of one for each outcome is wanted");
+        throw shape_error("[" + std::string(operation) +
+                          "] probabilities without an axis: an axis with one for each outcome is wanted");
     std::vector<index_t> all(shape.begin(), shape.end());
     all.push_back(given[given.count() - 1]);
     return all;
@@ -233,8 +234,9 @@ lazy<std::int64_t> categories(const lazy<double>& logits, const shape_like* shap
 
 void check_sample_size(double ngood, double nbad, double nsample) {
     if (nsample > ngood + nbad)
-        throw dtype_error("[hypergeometric] nsample is " + std::to_string(static_cast<index_t>(nsample)) + ", of " +
-                          std::to_string(static_cast<index_t>(ngood + nbad)) + ": not more than there are is wanted");
+        throw dtype_error("[hypergeometric] nsample is " + std::to_string(static_cast<index_t>(nsample)) +
+                          ", and ngood + nbad is " + std::to_string(static_cast<index_t>(ngood + nbad)) +
+                          ": at most that many can be drawn");
 }
 
 }  // namespace ingot::detail

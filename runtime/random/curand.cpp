@@ -38,14 +38,15 @@ void check_generator(curand_kind kind, index_t dimensions) {
                     " has 1" + (most > 1 ? " to " + std::to_string(most) : ""));
 }
 
-std::string said(const char* operation) { return "[curand_generator] " + std::string(operation) + ": "; }
+std::string prefix_of(const char* operation) { return "[curand_generator] " + std::string(operation) + ": "; }
 
 /// Throws dtype_error for parameters that a distribution does not allow, or words that the generator does not have.
 void check_draw(const char* operation, const detail::curand_draw& what, curand_kind kind, dtype type) {
     if (what.of == kind_of_draw::bits && kind == curand_kind::sobol && detail::size_of(type) == 8)
-        throw dtype_error(said(operation) + "sobol has words of uint32, not of " + std::string(name(type)));
+        throw dtype_error(prefix_of(operation) + "sobol has words of uint32, not of " + std::string(name(type)));
     const auto refuse = [&](const char* name, double given, const char* wanted) {
-        throw dtype_error(said(operation) + name + " is " + std::to_string(given) + ", and " + wanted + " is wanted");
+        throw dtype_error(prefix_of(operation) + name + " is " + std::to_string(given) + ", and " + wanted +
+                          " is wanted");
     };
     if (what.of == kind_of_draw::poisson && !(what.first > 0 && std::isfinite(what.first)))
         refuse("lam", what.first, "a positive number");
@@ -122,7 +123,7 @@ void check(curandStatus_t status, const char* operation) {
                             : status == CURAND_STATUS_INITIALIZATION_FAILED
                                 ? "it finds no driver that it works with"
                                 : "status " + std::to_string(static_cast<int>(status));
-    throw library_error(said(operation) + "cuRAND: " + why);
+    throw library_error(prefix_of(operation) + "cuRAND: " + why);
 }
 
 curandRngType_t type_of(curand_kind kind) {
@@ -177,7 +178,7 @@ public:
               std::span<const index_t> shape) {
         check_draw(operation, what, kind_, type);
         if (dimensions_ > 1 && (shape.empty() || shape[0] != dimensions_))
-            throw shape_error(said(operation) + "shape " + detail::to_text(shape) +
+            throw shape_error(prefix_of(operation) + "shape " + detail::to_text(shape) +
                               ": the first axis of sobol's points of " + std::to_string(dimensions_) +
                               " dimensions has that extent");
         std::size_t n = 1;

@@ -40,8 +40,8 @@ void check_choice(index_t of, const shape_like& shape, bool replace) {
     check_extents("choice", shape.values());
     const index_t wanted = points_in(shape);
     if (wanted > of && (!replace || of == 0))
-        throw shape_error("[choice] " + std::to_string(wanted) + " of " + std::to_string(of) + " are wanted" +
-                          (of == 0 ? "" : ", and none is put back"));
+        throw shape_error("[choice] " + std::to_string(wanted) + " of " + std::to_string(of) + " elements are wanted" +
+                          (of == 0 ? "" : ", without replacement"));
 }
 
 void check_weights(const shape_like& weights, index_t of) {
@@ -64,8 +64,9 @@ lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, random::gener
 lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, const lazy<double>& weights, random::generator& g) {
     const index_t wanted = points_in(shape), possible = wanted == 0 ? 0 : count_nonzero(weights > 0).item();
     if (wanted > possible)
-        throw shape_error("[choice] " + std::to_string(wanted) + " of " + std::to_string(n) + " are wanted, " +
-                          std::to_string(possible) + " have a weight above 0, and none is put back");
+        throw shape_error("[choice] " + std::to_string(wanted) + " of " + std::to_string(n) +
+                          " elements are wanted without replacement, and " + std::to_string(possible) +
+                          " have a weight above 0");
     return first_of_order(argsort(-log1p(-g.uniform<double>({n})) / weights), shape);
 }
 

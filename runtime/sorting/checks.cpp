@@ -17,8 +17,8 @@ index_t extent_of(const char* operation, std::span<const index_t> shape, index_t
 void check_kth(const char* operation, index_t kth, std::span<const index_t> shape, index_t axis) {
     const index_t extent = extent_of(operation, shape, axis);
     if (kth < -extent || kth >= extent)
-        throw index_error("[" + std::string(operation) + "] element " + std::to_string(kth) + " of an axis of " +
-                          std::to_string(extent));
+        throw index_error("[" + std::string(operation) + "] element " + std::to_string(kth) +
+                          " is outside an axis of " + std::to_string(extent));
 }
 
 void check_kths(const char* operation, const integer_list& kths, std::span<const index_t> shape, index_t axis) {
@@ -29,13 +29,14 @@ void check_kths(const char* operation, const integer_list& kths, std::span<const
 void check_element_count(const char* operation, index_t count, std::span<const index_t> shape, index_t axis) {
     const index_t extent = extent_of(operation, shape, axis);
     if (count < 0 || count > extent)
-        throw index_error("[" + std::string(operation) + "] " + std::to_string(count) + " elements of an axis of " +
-                          std::to_string(extent));
+        throw index_error("[" + std::string(operation) + "] " + std::to_string(count) +
+                          " elements are wanted of an axis of " + std::to_string(extent));
 }
 
 void check_keys(std::span<const index_t> first, std::span<const index_t> key) {
     if (!std::ranges::equal(first, key))
-        throw shape_error("[lexsort] a key of shape " + to_text(key) + " beside one of " + to_text(first));
+        throw shape_error("[lexsort] keys of shapes " + to_text(first) + " and " + to_text(key) +
+                          ": one shape is wanted");
 }
 
 }  // namespace ingot::detail

@@ -29,8 +29,8 @@ constexpr std::uint32_t tile = 2048, threads = 512;
 
 struct arguments {
     const void* from;
-    void *kept, *places;  // the elements being sorted, and where their indices go in the end
-    long long length, from_stride, stride, places_stride, rows, tiles;
+    void *elements, *indices;  // the elements being sorted, and where their indices go in the end
+    long long length, from_stride, stride, indices_stride, rows, tiles;
     long long size, distance;  // of a merge, and of its step (0: the first, which compares mirrors)
     long long last;
 };
@@ -38,16 +38,16 @@ struct arguments {
 constexpr std::string_view declarations = R"(typedef long long int64;
 struct arguments {
     const value* from;
-    element* kept;
-    int64* places;
-    int64 length, from_stride, stride, places_stride, rows, tiles, size, distance, last;
+    element* elements;
+    int64* indices;
+    int64 length, from_stride, stride, indices_stride, rows, tiles, size, distance, last;
 };
 )";
 
 constexpr std::string_view of_values = R"(__device__ element load(const arguments& a, int64 row, int64 at) {
-    return a.size == 0 ? a.from[row * a.from_stride + at] : a.kept[row * a.stride + at];
+    return a.size == 0 ? a.from[row * a.from_stride + at] : a.elements[row * a.stride + at];
 }
-__device__ void store(const arguments& a, int64 row, int64 at, const element& e) { a.kept[row * a.stride + at] = e; }
+__device__ void store(const arguments& a, int64 row, int64 at, const element& e) { a.elements[row * a.stride + at] = e; }
 )";
 constexpr std::string_view of_numbers =
     "__device__ bool before(value a, value b) { return a < b || (b != b && a == a); }\n";
@@ -68,19 +68,19 @@ __device__ bool before(const value& a, const value& b) {
 }
 )";
 // A key and its index, which is unique, so that equal keys stay in order.
-constexpr std::string_view of_places = R"(__device__ bool before(const element& a, const element& b) {
-    return before(a.key, b.key) || (!before(b.key, a.key) && a.place < b.place);
+constexpr std::string_view of_indices = R"(__device__ bool before(const element& a, const element& b) {
+    return before(a.key, b.key) || (!before(b.key, a.key) && a.index < b.index);
 }
 __device__ element load(const arguments& a, int64 row, int64 at) {
-    if (a.size != 0) return a.kept[row * a.stride + at];
+    if (a.size != 0) return a.elements[row * a.stride + at];
     const element e = {a.from[row * a.from_stride + at], at};
     return e;
 }
 __device__ void store(const arguments& a, int64 row, int64 at, const element& e) {
     if (a.last)
-        a.places[row * a.places_stride + at] = e.place;
+        a.indices[row * a.indices_stride + at] = e.index;
     else
-        a.kept[row * a.stride + at] = e;
+        a.elements[row * a.stride + at] = e;
 }
 )";
 
@@ -88,9 +88,9 @@ __device__ void store(const arguments& a, int64 row, int64 at, const element& e)
 constexpr std::string_view kernels_text = R"(
 __device__ void order(element& low, element& high) {
     if (!before(high, low)) return;
-    const element kept = low;
+    const element former = low;
     low = high;
-    high = kept;
+    high = former;
 }
 
 /// Size 0: sorts tiles. Else ends a merge of this size, by the steps that stay within tiles.
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(512) sort_across(const arguments a)
     const int64 distance = a.distance == 0 ? a.size / 2 : a.distance;
     const int64 low = pair / distance * 2 * distance + pair % distance;
     const int64 high = a.distance == 0 ? low ^ (a.size - 1) : low + distance;
-    if (high < a.length) order(a.kept[row * a.stride + low], a.kept[row * a.stride + high]);
+    if (high < a.length) order(a.elements[row * a.stride + low], a.elements[row * a.stride + high]);
 }
 )";
 
@@ -166,18 +166,18 @@ std::string value_text(dtype type) {
     }
 }
 
-source_text sort_source(dtype type, bool places, std::uint32_t architecture) {
+source_text sort_source(dtype type, bool as_indices, std::uint32_t architecture) {
     source_text source;
     source.where = target::cuda;
     source.architecture = "sm_" + std::to_string(architecture);
     source.kernels = {"sort_tiles", "sort_across"};
     source.text = value_text(type);
-    source.text += places ? "struct element { value key; long long place; };\n" : "typedef value element;\n";
+    source.text += as_indices ? "struct element { value key; long long index; };\n" : "typedef value element;\n";
     source.text += declarations;
     source.text += detail::kind_of(type) == detail::kind::complex ? of_complex
                    : type == dtype::f2 || type == dtype::bf       ? of_halves
                                                                   : of_numbers;
-    source.text += places ? of_places : of_values;
+    source.text += as_indices ? of_indices : of_values;
     source.text += kernels_text;
     return source;
 }
@@ -187,13 +187,13 @@ struct sort_kernels {
     std::shared_ptr<const kernel_module> module;
     loaded_kernel tiles, across;
 };
-const sort_kernels& kernels_for(dtype type, bool places, std::uint32_t architecture) {
+const sort_kernels& kernels_for(dtype type, bool as_indices, std::uint32_t architecture) {
     static std::mutex& mutex = *new std::mutex;
     static auto& all = *new std::map<std::tuple<dtype, bool, std::uint32_t>, std::unique_ptr<sort_kernels>>;
     const std::lock_guard lock(mutex);
-    std::unique_ptr<sort_kernels>& found = all[{type, places, architecture}];
+    std::unique_ptr<sort_kernels>& found = all[{type, as_indices, architecture}];
     if (!found) {
-        const auto module = load(sort_source(type, places, architecture));
+        const auto module = load(sort_source(type, as_indices, architecture));
         found.reset(new sort_kernels{module, loaded_kernel(module->kernel("sort_tiles")),
                                      loaded_kernel(module->kernel("sort_across"))});
     }
@@ -210,22 +210,22 @@ void launch(const loaded_kernel& kernel, arguments a, long long blocks, const st
 
 }  // namespace
 
-void sort_on_gpu(const sorted_rows& r, dtype type, bool places, stream_state& stream) {
+void sort_on_gpu(const sorted_rows& r, dtype type, bool as_indices, stream_state& stream) {
     if (detail::kind_of(type) != detail::kind::complex) {
-        if (r.length <= longest_short_row(type, places)) return sort_short_rows(r, type, places, stream);
-        if (has_radix_sort(stream.device)) return radix_sort_rows(r, type, places, stream);
+        if (r.length <= longest_short_row(type, as_indices)) return sort_short_rows(r, type, as_indices, stream);
+        if (has_radix_sort(stream.device)) return radix_sort_rows(r, type, as_indices, stream);
     }
-    const sort_kernels& kernels = kernels_for(type, places, architecture_of(stream.device));
+    const sort_kernels& kernels = kernels_for(type, as_indices, architecture_of(stream.device));
     const long long tiles = (r.length + tile - 1) / tile;
     arguments a{r.from, r.to, nullptr, r.length, r.from_stride, r.to_stride, r.to_stride, r.rows, tiles, 0, 0, 0};
     buffer_ref pairs;
-    if (places) {
-        a.kept = nullptr, a.places = r.to, a.stride = r.length, a.last = tiles == 1;
+    if (as_indices) {
+        a.elements = nullptr, a.indices = r.to, a.stride = r.length, a.last = tiles == 1;
         if (tiles > 1) {
             const std::size_t each = std::max(detail::size_of(type), sizeof(index_t)) + sizeof(index_t);
             pairs = allocate_buffer(static_cast<std::size_t>(r.rows * r.length) * each, stream.device, stream);
             order_write(*pairs, stream);
-            a.kept = pairs->data;
+            a.elements = pairs->data;
         }
     }
     index_t room = tile;
@@ -241,7 +241,7 @@ void sort_on_gpu(const sorted_rows& r, dtype type, bool places, stream_state& st
             step.tiles = (r.length + 2 * half - 1) / (2 * half) * half;  // the comparisons of a row
             launch(kernels.across, step, (step.tiles * r.rows + threads - 1) / threads, stream);
         }
-        a.last = places && a.size >= r.length;
+        a.last = as_indices && a.size >= r.length;
         launch(kernels.tiles, a, tiles * r.rows, stream);
     }
 }

@@ -144,16 +144,16 @@ private:
 /// A sort of all rows at once.
 class radix_sort {
 public:
-    radix_sort(const radix_kernels& kernels, const sorted_rows& r, dtype type, bool places, stream_state& stream)
+    radix_sort(const radix_kernels& kernels, const sorted_rows& r, dtype type, bool as_indices, stream_state& stream)
         : kernels_(kernels),
           r_(r),
-          places_(places),
+          as_indices_(as_indices),
           key_bytes_(detail::size_of(type)),
           wide_(r.length > limits_of_radix_sort().narrow_length),
-          value_bytes_(!places ? 0
-                       : wide_ ? 8
-                               : 4),
-          order_(order_of(type, places)),
+          value_bytes_(!as_indices ? 0
+                       : wide_     ? 8
+                                   : 4),
+          order_(order_of(type, as_indices)),
           tile_(tile_of(kernels.architecture, static_cast<int>(key_bytes_), static_cast<int>(value_bytes_),
                         wide_ ? 8 : 4)),
           portion_(std::max<index_t>(limits_of_radix_sort().portion / tile_.size(), 1) * tile_.size()),
@@ -174,7 +174,7 @@ public:
             const bool last = pass + 1 == passes_;
             const rows_of_array to = {r_.to, r_.to_stride};
             rows_of_array keys_to, values_to;
-            if (places_) {
+            if (as_indices_) {
                 if (!last) keys_to = {keys_[pass % 2], r_.length};
                 // The result also serves as a temporary.
                 if (last)
@@ -195,7 +195,7 @@ private:
     std::size_t offset_bytes() const { return wide_ ? 8 : 4; }
     std::size_t keys_of_rows() const { return static_cast<std::size_t>(r_.rows * r_.length) * key_bytes_; }
     /// A sort of one pass cannot overwrite its input.
-    bool in_place() const { return passes_ == 1 && !places_ && r_.from == r_.to; }
+    bool in_place() const { return passes_ == 1 && !as_indices_ && r_.from == r_.to; }
 
     void lay_out() {
         const auto all = static_cast<std::size_t>(portions_ * passes_ * r_.rows);
@@ -204,8 +204,8 @@ private:
         lookback_ = pieces_.take(static_cast<std::size_t>(tiles_of(std::min(r_.length, portion_)) * r_.rows * digits) *
                                  sizeof(int));
         if (passes_ > 1 || in_place()) keys_[0] = pieces_.take(keys_of_rows());
-        if (passes_ > 2 && places_) keys_[1] = pieces_.take(keys_of_rows());
-        if (passes_ > 1 && places_)
+        if (passes_ > 2 && as_indices_) keys_[1] = pieces_.take(keys_of_rows());
+        if (passes_ > 1 && as_indices_)
             values_ = pieces_.take(static_cast<std::size_t>(r_.rows * r_.length) * value_bytes_);
     }
     index_t tiles_of(index_t length) const { return ceil_div(length, tile_.size()); }
@@ -258,17 +258,18 @@ private:
                 a.next_bins = bins_ + static_cast<std::size_t>((portion + 1) * r_.rows * passes_ + pass) * bins_of_pass;
             a.bins_stride = passes_ * digits;
             a.bit = static_cast<int>(pass) * digit_bits, a.bits = digit_bits;
-            a.maps_in = pass == 0, a.maps_out = last, a.wide = last && places_;
+            a.maps_in = pass == 0, a.maps_out = last, a.wide = last && as_indices_;
             a.order = order_;
             stream_.backend->fill(lookback_, 0, static_cast<std::size_t>(tiles * r_.rows * digits) * sizeof(int),
                                   stream_.native);
-            launch(*kernels_.passes[size_index(key_bytes_)][wide_][places_], a, tiles, r_.rows, tile_.threads, stream_);
+            launch(*kernels_.passes[size_index(key_bytes_)][wide_][as_indices_], a, tiles, r_.rows, tile_.threads,
+                   stream_);
         }
     }
 
     const radix_kernels& kernels_;
     const sorted_rows r_;
-    const bool places_;
+    const bool as_indices_;
     const std::size_t key_bytes_;
     const bool wide_;  // 64-bit offsets, and values
     const std::size_t value_bytes_;
@@ -284,17 +285,18 @@ private:
 
 bool has_radix_sort(device_id device) { return kernels_of(device) != nullptr; }
 
-void radix_sort_rows(const sorted_rows& r, dtype type, bool places, stream_state& stream) {
+void radix_sort_rows(const sorted_rows& r, dtype type, bool as_indices, stream_state& stream) {
     const radix_kernels* const kernels = kernels_of(stream.device);
     if (kernels == nullptr) throw library_error("[sort] the library holds no kernels of CUB's for this GPU");
     constexpr index_t most_rows = 65535;  // of a grid
-    const auto from_bytes = static_cast<index_t>(detail::size_of(type)), to_bytes = places ? index_t{8} : from_bytes;
+    const auto from_bytes = static_cast<index_t>(detail::size_of(type)),
+               to_bytes = as_indices ? index_t{8} : from_bytes;
     for (index_t i = 0; i < r.rows; i += most_rows) {
         sorted_rows part = r;
         part.rows = std::min(most_rows, r.rows - i);
         part.from += i * r.from_stride * from_bytes;
         part.to += i * r.to_stride * to_bytes;
-        radix_sort(*kernels, part, type, places, stream).run();
+        radix_sort(*kernels, part, type, as_indices, stream).run();
     }
 }
 

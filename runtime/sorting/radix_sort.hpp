@@ -21,9 +21,9 @@ std::span<const kernel_image> radix_images();
 /// Whether the library has kernels for the device that could be loaded.
 bool has_radix_sort(device_id);
 
-/// Sorts real numbers and bool; NaN come last, and -0 before 0 where values are sorted. With `places`, `to` is int64
-/// and receives the values' original indices; equal values stay in order, and so do both zeros and all NaN.
-void radix_sort_rows(const sorted_rows&, dtype type, bool places, stream_state&);
+/// Sorts real numbers and bool; NaN come last, and -0 before 0 where values are sorted. With `as_indices`, `to` is
+/// int64 and receives the values' original indices; equal values stay in order, and so do both zeros and all NaN.
+void radix_sort_rows(const sorted_rows&, dtype type, bool as_indices, stream_state&);
 
 /// For tests, which cannot have rows of the lengths at which these limits matter.
 struct radix_limits {

@@ -31,7 +31,7 @@ struct arguments {
     void *samples, *bounds;
     filter_counts* counts;
     void* aside;
-    long long* places;
+    long long* indices;
     long long length, room, spacing;
     int samples_each, high_rank, low_rank;
 };
@@ -46,8 +46,8 @@ struct arguments {
     const value* from;
     key *samples, *bounds;
     filter_counts* counts;
-    kept_aside* aside;
-    int64* places;
+    aside_element* aside;
+    int64* indices;
     int64 length, room, spacing;
     int samples_each, high_rank, low_rank;
 };
@@ -201,10 +201,10 @@ extern "C" __global__ void __launch_bounds__(256, 4) filter_elements(const __gri
         if (at >= a.length) continue;
         const key k = key_of(v[i]);
         if (k >= low && k <= high) between |= 1u << i;
-        if (!keeps_places) lower += k < low, nans += k == key(value(-1));
+        if (!keeps_indices) lower += k < low, nans += k == key(value(-1));
     }
     filter_counts& counts = a.counts[row];
-    if (keeps_places && !__syncthreads_or(between != 0)) return;
+    if (keeps_indices && !__syncthreads_or(between != 0)) return;
     uint64 total;
     const uint64 before = sum_before(uint64(__popc(between)) << 40 | uint64(nans) << 20 | lower, room, total);
     if (threadIdx.x == 0) {
@@ -218,9 +218,9 @@ extern "C" __global__ void __launch_bounds__(256, 4) filter_elements(const __gri
     #pragma unroll
     for (int i = 0; i < items; ++i) {
         if (!(between >> i & 1) || to >= a.room) continue;
-        if (keeps_places) {
+        if (keeps_indices) {
             a.aside[row * a.room + to] = key_of(v[i]);
-            a.places[row * a.room + to] = first + (i / lanes * 256 + int(threadIdx.x)) * lanes + i % lanes;
+            a.indices[row * a.room + to] = first + (i / lanes * 256 + int(threadIdx.x)) * lanes + i % lanes;
         } else {
             a.aside[row * a.room + to] = v[i];
         }
@@ -234,12 +234,12 @@ struct filter_kernels {
     std::shared_ptr<const kernel_module> module;
     loaded_kernel maxima, elements, choose, filter;
 };
-const filter_kernels& kernels_for(dtype type, bool places, bool largest, std::uint32_t architecture) {
+const filter_kernels& kernels_for(dtype type, bool as_indices, bool largest, std::uint32_t architecture) {
     using key = std::tuple<dtype, bool, bool, std::uint32_t>;
     static std::mutex& mutex = *new std::mutex;
     static auto& all = *new std::map<key, std::unique_ptr<filter_kernels>>;
     const std::lock_guard lock(mutex);
-    std::unique_ptr<filter_kernels>& found = all[{type, places, largest, architecture}];
+    std::unique_ptr<filter_kernels>& found = all[{type, as_indices, largest, architecture}];
     if (!found) {
         source_text source;
         source.where = target::cuda;
@@ -247,8 +247,8 @@ const filter_kernels& kernels_for(dtype type, bool places, bool largest, std::ui
         source.kernels = {"sample_maxima", "sample_elements", "choose_bounds", "filter_elements"};
         source.text = key_order_text(type, true);
         source.text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
-        source.text += places ? "constexpr bool keeps_places = true;\ntypedef key kept_aside;\n"
-                              : "constexpr bool keeps_places = false;\ntypedef value kept_aside;\n";
+        source.text += as_indices ? "constexpr bool keeps_indices = true;\ntypedef key aside_element;\n"
+                                  : "constexpr bool keeps_indices = false;\ntypedef value aside_element;\n";
         source.text += kernels_text;
         const auto module = load(source);
         const auto kernel = [&](const char* name) { return loaded_kernel(module->kernel(name)); };
@@ -265,7 +265,7 @@ std::size_t sample_bytes(index_t rows, dtype type) {
 
 arguments arguments_of(const filtered_rows& r) {
     return {r.from,   r.scratch, r.scratch + sample_bytes(r.rows, r.type),
-            r.counts, r.aside,   r.places,
+            r.counts, r.aside,   r.indices,
             r.length, r.room,    0,
             0,        0,         0};
 }
@@ -286,7 +286,7 @@ std::size_t filter_scratch(index_t rows, dtype type) {
 void set_greatest_aside(const filtered_rows& r, bool largest, index_t rank, stream_state& stream) {
     constexpr index_t blocks = 128, lanes_of_group = 4, most_each = 32, part = 16;  // samples: at most a 16th
     static_assert(blocks * threads / lanes_of_group == samples_of_row);
-    const filter_kernels& kernels = kernels_for(r.type, r.places != nullptr, largest, architecture_of(stream.device));
+    const filter_kernels& kernels = kernels_for(r.type, r.indices != nullptr, largest, architecture_of(stream.device));
     arguments a = arguments_of(r);
     a.samples_each = static_cast<int>(std::clamp<index_t>(r.length / (part * blocks * index_t{threads}), 1, most_each));
     a.spacing = r.length / (blocks * a.samples_each);
@@ -297,7 +297,7 @@ void set_greatest_aside(const filtered_rows& r, bool largest, index_t rank, stre
 }
 
 void set_quantile_aside(const filtered_rows& r, double q, stream_state& stream) {
-    const filter_kernels& kernels = kernels_for(r.type, r.places != nullptr, true, architecture_of(stream.device));
+    const filter_kernels& kernels = kernels_for(r.type, r.indices != nullptr, true, architecture_of(stream.device));
     arguments a = arguments_of(r);
     a.spacing = r.length / samples_of_row;
     // Five deviations to either side, and a margin for the ends, where the normal approximation fails.

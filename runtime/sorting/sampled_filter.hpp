@@ -32,9 +32,9 @@ struct filtered_rows {
     const std::byte* from;  // in C order
     index_t rows, length;
     dtype type;
-    void* aside;  // elements set aside, `room` for each row: keys where there are places, else values
+    void* aside;  // elements set aside, `room` for each row: keys where there are indices, else values
     index_t room;
-    long long* places;      // their indices in the row, or null
+    long long* indices;     // their indices in the row, or null
     filter_counts* counts;  // for each row; zero at first
     std::byte* scratch;     // filter_scratch() bytes
 };

@@ -47,19 +47,19 @@ struct selected_rows {
 template <class T>
 void select_on_host(const selected_rows& s) {
     run_on_workers(static_cast<std::size_t>(s.rows), [&](std::size_t begin, std::size_t end) {
-        std::vector<index_t> places(static_cast<std::size_t>(s.length));
+        std::vector<index_t> indices(static_cast<std::size_t>(s.length));
         for (std::size_t i = begin; i < end; ++i) {
             const T* const row = reinterpret_cast<const T*>(s.from) + static_cast<index_t>(i) * s.length;
-            std::iota(places.begin(), places.end(), index_t{0});
+            std::iota(indices.begin(), indices.end(), index_t{0});
             const in_order before;
             const auto wins = [&](index_t a, index_t b) {
                 const T &x = row[a], &y = row[b];
                 if (s.largest ? before(y, x) : before(x, y)) return true;
                 return a < b && !(s.largest ? before(x, y) : before(y, x));
             };
-            std::ranges::nth_element(places, places.begin() + (s.count - 1), wins);
-            std::sort(places.begin(), places.begin() + s.count, wins);
-            std::copy_n(places.begin(), s.count, s.to + static_cast<index_t>(i) * s.count);
+            std::ranges::nth_element(indices, indices.begin() + (s.count - 1), wins);
+            std::sort(indices.begin(), indices.begin() + s.count, wins);
+            std::copy_n(indices.begin(), s.count, s.to + static_cast<index_t>(i) * s.count);
         }
     });
 }
@@ -70,11 +70,11 @@ constexpr int threads = 256, tile = 2048, digit_bits = 11, digits = 1 << digit_b
 
 /// The decisions of the passes so far for a row. A pass reads one state and writes the other of two.
 struct row_state {
-    unsigned long long key_prefix, place_prefix, remaining, candidates;
+    unsigned long long key_prefix, index_prefix, remaining, candidates;
     int passes, done, aside, filtered;  // filtered: candidates were set aside before any pass
 };
 struct row_counters {
-    unsigned long long taken, kept, ended;  // blocks that have ended
+    unsigned long long taken, copied, ended;  // blocks that have ended
 };
 struct arguments {
     const void* from;
@@ -84,21 +84,21 @@ struct arguments {
     void* counters;
     unsigned long long* counts;
     void* keys;  // of the elements copied aside
-    long long* places;
-    long long length, wanted, room;
+    long long* indices;
+    long long length, requested, room;
     const filter_counts* filtered;  // for each row, or null
-    int place_bits, pass;
+    int index_bits, pass;
 };
 
 constexpr std::string_view kernels_text = R"(typedef long long int64;
 typedef unsigned long long uint64;
 constexpr int key_bits = 8 * sizeof(value), key_passes = (key_bits + 10) / 11;
 struct row_state {
-    uint64 key_prefix, place_prefix, remaining, candidates;
+    uint64 key_prefix, index_prefix, remaining, candidates;
     int passes, done, aside, filtered;
 };
 struct row_counters {
-    uint64 taken, kept, ended;
+    uint64 taken, copied, ended;
 };
 struct filter_counts {
     uint64 aside, below, nans;
@@ -111,10 +111,10 @@ struct arguments {
     row_counters* counters;
     uint64* counts;
     key* keys;
-    int64* places;
-    int64 length, wanted, room;
+    int64* indices;
+    int64 length, requested, room;
     const filter_counts* filtered;
-    int place_bits, pass;
+    int index_bits, pass;
 };
 
 /// Bits that lie below the first digits of a number of so many bits.
@@ -123,24 +123,24 @@ __device__ key key_of(value v) {
     const key k = into_order(v);
     return largest ? k : key(value(~value(k)));
 }
-/// Places in descending order, for the first ones win.
-__device__ uint64 inverse_of(int64 place, int bits) { return (uint64(1) << bits) - 1 - uint64(place); }
+/// Reverses the order of indices, because of equal keys the first one wins.
+__device__ uint64 inverse_of(int64 index, int bits) { return (uint64(1) << bits) - 1 - uint64(index); }
 
 /// Whether the digits that are decided are less than the state's (-1), equal, or greater.
-__device__ int compare(const row_state& s, key k, uint64 inverse, int place_bits) {
+__device__ int compare(const row_state& s, key k, uint64 inverse, int index_bits) {
     if (s.passes == 0) return 0;
     const uint64 mine = uint64(k) >> below(key_bits, s.passes);
     if (mine != s.key_prefix) return mine > s.key_prefix ? 1 : -1;
     if (s.passes <= key_passes) return 0;
-    const uint64 place = inverse >> below(place_bits, s.passes - key_passes);
-    return place == s.place_prefix ? 0 : place > s.place_prefix ? 1 : -1;
+    const uint64 index = inverse >> below(index_bits, s.passes - key_passes);
+    return index == s.index_prefix ? 0 : index > s.index_prefix ? 1 : -1;
 }
 
-struct place_of_digit {
+struct digit_position {
     int shift, bits;
 };
-__device__ place_of_digit digit_of(int pass, int place_bits) {
-    const int bits = pass < key_passes ? key_bits : place_bits, own = pass < key_passes ? pass : pass - key_passes;
+__device__ digit_position digit_of(int pass, int index_bits) {
+    const int bits = pass < key_passes ? key_bits : index_bits, own = pass < key_passes ? pass : pass - key_passes;
     return {below(bits, own + 1), below(bits, own) - below(bits, own + 1)};
 }
 
@@ -178,9 +178,9 @@ __device__ void decide(const arguments& a, row_state s, row_state& next, uint64*
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) counts[2047 - (int(threadIdx.x) * 8 + i)] = 0;
-    const uint64 wanted = a.pass == 0 ? uint64(a.wanted) : s.remaining;
+    const uint64 requested = a.pass == 0 ? uint64(a.requested) : s.remaining;
     uint64 total, above = sum_before(sum, room, total);
-    if (above >= wanted || above + sum < wanted) return;
+    if (above >= requested || above + sum < requested) return;
     // One thread gets here.
     int i = 0;
     uint64 count = 0;
@@ -188,18 +188,18 @@ __device__ void decide(const arguments& a, row_state s, row_state& next, uint64*
     for (int k = 0; k < 8; ++k) {
         if (k == i) {
             count = mine[k];
-            if (above + count < wanted) above += count, ++i;
+            if (above + count < requested) above += count, ++i;
         }
     }
     const uint64 digit = 2047 - (int(threadIdx.x) * 8 + i);
-    const int bits = digit_of(a.pass, a.place_bits).bits;
+    const int bits = digit_of(a.pass, a.index_bits).bits;
     if (a.pass < key_passes)
         s.key_prefix = s.key_prefix << bits | digit;
     else
-        s.place_prefix = s.place_prefix << bits | digit;
-    s.remaining = wanted - above;
+        s.index_prefix = s.index_prefix << bits | digit;
+    s.remaining = requested - above;
     s.passes = a.pass + 1;
-    s.done = count == wanted - above;
+    s.done = count == requested - above;
     if (a.pass == 0 && !s.filtered) {
         s.candidates = count;
         s.aside = !s.done && int64(count) <= a.room;
@@ -227,22 +227,22 @@ extern "C" __global__ void __launch_bounds__(256, 5) count_digits(const __grid_c
     const int64 n = aside ? int64(s.candidates) : a.length;
     const value* const from = a.from + row * a.length;
     const key* const keys = a.keys + row * a.room;
-    const int64* const places = a.places + row * a.room;
-    const place_of_digit digit = digit_of(a.pass, a.place_bits);
+    const int64* const indices = a.indices + row * a.room;
+    const digit_position digit = digit_of(a.pass, a.index_bits);
     for (int64 begin = int64(blockIdx.x) * 2048; begin < n; begin += int64(gridDim.x) * 2048) {
         key k[8];
-        int64 place[8];
+        int64 index[8];
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
             const int64 at = begin + i * 256 + threadIdx.x;
-            k[i] = 0, place[i] = -1;
-            if (at < n) k[i] = aside ? keys[at] : key_of(from[at]), place[i] = aside ? places[at] : at;
+            k[i] = 0, index[i] = -1;
+            if (at < n) k[i] = aside ? keys[at] : key_of(from[at]), index[i] = aside ? indices[at] : at;
         }
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
-            const uint64 inverse = inverse_of(place[i], a.place_bits);
+            const uint64 inverse = inverse_of(index[i], a.index_bits);
             int mine = -1;
-            if (place[i] >= 0 && compare(s, k[i], inverse, a.place_bits) == 0)
+            if (index[i] >= 0 && compare(s, k[i], inverse, a.index_bits) == 0)
                 mine = int((a.pass < key_passes ? uint64(k[i]) : inverse) >> digit.shift) & ((1 << digit.bits) - 1);
             // A warp whose digits are the same counts them at once.
             const int first = __shfl_sync(0xffffffffu, mine, 0);
@@ -278,22 +278,22 @@ extern "C" __global__ void __launch_bounds__(256, 5) take_elements(const __grid_
     const int64 n = aside ? int64(s.candidates) : a.length;
     const value* const from = a.from + row * a.length;
     key* const keys = a.keys + row * a.room;
-    int64* const places = a.places + row * a.room;
-    int64* const to = a.to + row * a.wanted;
+    int64* const indices = a.indices + row * a.room;
+    int64* const to = a.to + row * a.requested;
     for (int64 begin = int64(blockIdx.x) * 2048; begin < n; begin += int64(gridDim.x) * 2048) {
         key k[8];
-        int64 place[8];
+        int64 index[8];
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
             const int64 at = begin + i * 256 + threadIdx.x;
-            k[i] = 0, place[i] = -1;
-            if (at < n) k[i] = aside ? keys[at] : key_of(from[at]), place[i] = aside ? places[at] : at;
+            k[i] = 0, index[i] = -1;
+            if (at < n) k[i] = aside ? keys[at] : key_of(from[at]), index[i] = aside ? indices[at] : at;
         }
         unsigned takes = 0, keeps = 0;
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
-            if (place[i] < 0) continue;
-            const int order = compare(s, k[i], inverse_of(place[i], a.place_bits), a.place_bits);
+            if (index[i] < 0) continue;
+            const int order = compare(s, k[i], inverse_of(index[i], a.index_bits), a.index_bits);
             if (order > 0 || (order == 0 && !copies)) takes |= 1u << i;
             if (order == 0 && copies) keeps |= 1u << i;
         }
@@ -302,14 +302,14 @@ extern "C" __global__ void __launch_bounds__(256, 5) take_elements(const __grid_
         const uint64 before = sum_before(uint64(__popc(takes)) << 32 | uint64(__popc(keeps)), room, total);
         if (threadIdx.x == 0) {
             bases[0] = total >> 32 ? atomicAdd(&counters.taken, total >> 32) : 0;
-            bases[1] = total & 0xffffffffu ? atomicAdd(&counters.kept, total & 0xffffffffu) : 0;
+            bases[1] = total & 0xffffffffu ? atomicAdd(&counters.copied, total & 0xffffffffu) : 0;
         }
         __syncthreads();
         uint64 take = bases[0] + (before >> 32), keep = bases[1] + (before & 0xffffffffu);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
-            if (takes >> i & 1) to[take++] = place[i];
-            if (keeps >> i & 1) keys[keep] = k[i], places[keep++] = place[i];
+            if (takes >> i & 1) to[take++] = index[i];
+            if (keeps >> i & 1) keys[keep] = k[i], indices[keep++] = index[i];
         }
     }
 }
@@ -346,8 +346,8 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
     const bool filters =
         s.count <= samples_of_row / 8 && s.length >= std::max(limits_of_selection().least_length, index_t{1} << 15);
     const int key_bits = 8 * static_cast<int>(detail::size_of(type)),
-              place_bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(s.length - 1)));
-    const int passes = (key_bits + digit_bits - 1) / digit_bits + (place_bits + digit_bits - 1) / digit_bits;
+              index_bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(s.length - 1)));
+    const int passes = (key_bits + digit_bits - 1) / digit_bits + (index_bits + digit_bits - 1) / digit_bits;
     constexpr index_t rows_at_once = 1024;
     const index_t rows = std::min(s.rows, rows_at_once), room = std::max<index_t>(s.length / 8, 1);
     const auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
@@ -355,9 +355,9 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
     const std::size_t states = aligned(n * sizeof(row_state)),
                       filtered = 2 * states + aligned(n * sizeof(row_counters)),
                       counters = filtered + aligned(n * sizeof(filter_counts)),
-                      counts = n * digits * sizeof(std::uint64_t), kept = n * static_cast<std::size_t>(room),
-                      places = counters + counts, keys = places + kept * sizeof(std::int64_t),
-                      of_filter = aligned(keys + kept * key_bytes);
+                      counts = n * digits * sizeof(std::uint64_t), copied = n * static_cast<std::size_t>(room),
+                      indices = counters + counts, keys = indices + copied * sizeof(std::int64_t),
+                      of_filter = aligned(keys + copied * key_bytes);
     const buffer_ref scratch =
         allocate_buffer(of_filter + (filters ? filter_scratch(rows, type) : 0), stream.device, stream);
     order_write(*scratch, stream);
@@ -374,12 +374,12 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
                     begin + 2 * states,
                     reinterpret_cast<unsigned long long*>(begin + counters),
                     begin + keys,
-                    reinterpret_cast<long long*>(begin + places),
+                    reinterpret_cast<long long*>(begin + indices),
                     s.length,
                     s.count,
                     room,
                     filters ? reinterpret_cast<const filter_counts*>(begin + filtered) : nullptr,
-                    place_bits,
+                    index_bits,
                     0};
         const auto blocks = static_cast<unsigned>(std::clamp<index_t>(blocks_at_once / now, 1, tiles));
         const auto launch = [&](const loaded_kernel& kernel, int pass) {
@@ -390,7 +390,7 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
         };
         stream.backend->fill(begin, 0, counters + counts, stream.native);
         if (filters)
-            set_greatest_aside({static_cast<const std::byte*>(a.from), now, s.length, type, a.keys, room, a.places,
+            set_greatest_aside({static_cast<const std::byte*>(a.from), now, s.length, type, a.keys, room, a.indices,
                                 reinterpret_cast<filter_counts*>(begin + filtered), begin + of_filter},
                                s.largest, s.count, stream);
         launch(kernels.count, 0);

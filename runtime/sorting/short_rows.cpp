@@ -30,7 +30,7 @@ struct arguments {
     const void* from;
     void* to;
     long long length, from_stride, to_stride, rows;
-    long long kept;      // sorted elements to write for each row
+    long long count;     // sorted elements to write for each row
     int threads_of_row;  // a power of two; a thread has eight elements
 };
 
@@ -44,27 +44,27 @@ __device__ result result_of(element e) { return out_of_order(e); }
 __device__ element last() { return value(-1); }
 __device__ element exchange(element e, int mask) { return __shfl_xor_sync(0xffffffffu, e, mask); }
 )";
-constexpr std::string_view of_narrow_places = R"(typedef unsigned long long element;
+constexpr std::string_view of_narrow_indices = R"(typedef unsigned long long element;
 typedef long long result;
 __device__ bool before(element a, element b) { return a < b; }
-__device__ element element_of(value v, int place) { return element(ordered(v)) << 32 | unsigned(place); }
+__device__ element element_of(value v, int index) { return element(ordered(v)) << 32 | unsigned(index); }
 __device__ result result_of(element e) { return result(e & 0xffffffffu); }
 __device__ element last() { return element(-1); }
 __device__ element exchange(element e, int mask) { return __shfl_xor_sync(0xffffffffu, e, mask); }
 )";
-constexpr std::string_view of_wide_places = R"(struct element {
+constexpr std::string_view of_wide_indices = R"(struct element {
     key order;
-    unsigned place;
+    unsigned index;
 };
 typedef long long result;
 __device__ bool before(const element& a, const element& b) {
-    return a.order < b.order || (a.order == b.order && a.place < b.place);
+    return a.order < b.order || (a.order == b.order && a.index < b.index);
 }
-__device__ element element_of(value v, int place) { return {ordered(v), unsigned(place)}; }
-__device__ result result_of(const element& e) { return result(e.place); }
+__device__ element element_of(value v, int index) { return {ordered(v), unsigned(index)}; }
+__device__ result result_of(const element& e) { return result(e.index); }
 __device__ element last() { return {key(-1), 0xffffffffu}; }
 __device__ element exchange(const element& e, int mask) {
-    return {__shfl_xor_sync(0xffffffffu, e.order, mask), __shfl_xor_sync(0xffffffffu, e.place, mask)};
+    return {__shfl_xor_sync(0xffffffffu, e.order, mask), __shfl_xor_sync(0xffffffffu, e.index, mask)};
 }
 )";
 
@@ -72,15 +72,15 @@ constexpr std::string_view kernel_text = R"(typedef long long int64;
 struct arguments {
     const value* from;
     result* to;
-    int64 length, from_stride, to_stride, rows, kept;
+    int64 length, from_stride, to_stride, rows, count;
     int threads_of_row;
 };
 
 __device__ void order(element& low, element& high) {
     if (!before(high, low)) return;
-    const element kept = low;
+    const element former = low;
     low = high;
-    high = kept;
+    high = former;
 }
 __device__ void keep(element& mine, const element& other, bool lower) {
     if (before(other, mine) == lower) mine = other;
@@ -151,21 +151,22 @@ extern "C" __global__ void __launch_bounds__(block) sort_short_rows(const __grid
     #pragma unroll
     for (int r = 0; r < 8; ++r) {
         const int i = r * threads + t, at = (self - t) * 8 + i;
-        if (row < a.rows && i < a.kept) a.to[row * a.to_stride + i] = result_of(room[at + at / 8]);
+        if (row < a.rows && i < a.count) a.to[row * a.to_stride + i] = result_of(room[at + at / 8]);
     }
 }
 )";
 
-source_text source_of_short_rows(dtype type, bool places, bool descending, int threads, std::uint32_t architecture) {
+source_text source_of_short_rows(dtype type, bool as_indices, bool descending, int threads,
+                                 std::uint32_t architecture) {
     source_text source;
     source.where = target::cuda;
     source.architecture = "sm_" + std::to_string(architecture);
     source.kernels = {"sort_short_rows"};
-    source.text = "constexpr int block = " + std::to_string(threads) + ";\n" + key_order_text(type, places);
-    if (places)
+    source.text = "constexpr int block = " + std::to_string(threads) + ";\n" + key_order_text(type, as_indices);
+    if (as_indices)
         source.text += descending ? "__device__ key ordered(value v) { return value(~into_order(v)); }\n"
                                   : "__device__ key ordered(value v) { return into_order(v); }\n";
-    source.text += !places ? of_values : detail::size_of(type) < 8 ? of_narrow_places : of_wide_places;
+    source.text += !as_indices ? of_values : detail::size_of(type) < 8 ? of_narrow_indices : of_wide_indices;
     source.text += kernel_text;
     return source;
 }
@@ -175,24 +176,24 @@ struct short_row_kernel {
     std::shared_ptr<const kernel_module> module;
     loaded_kernel sort;
 };
-const loaded_kernel& kernel_for(dtype type, bool places, bool descending, int threads, std::uint32_t architecture) {
+const loaded_kernel& kernel_for(dtype type, bool as_indices, bool descending, int threads, std::uint32_t architecture) {
     static std::mutex& mutex = *new std::mutex;
     static auto& all =
         *new std::map<std::tuple<dtype, bool, bool, int, std::uint32_t>, std::unique_ptr<short_row_kernel>>;
     const std::lock_guard lock(mutex);
-    std::unique_ptr<short_row_kernel>& found = all[{type, places, descending, threads, architecture}];
+    std::unique_ptr<short_row_kernel>& found = all[{type, as_indices, descending, threads, architecture}];
     if (!found) {
-        const auto module = load(source_of_short_rows(type, places, descending, threads, architecture));
+        const auto module = load(source_of_short_rows(type, as_indices, descending, threads, architecture));
         found.reset(new short_row_kernel{module, loaded_kernel(module->kernel("sort_short_rows"))});
     }
     return found->sort;
 }
 
-void sort(const sorted_rows& r, dtype type, bool places, bool descending, index_t kept, stream_state& stream) {
-    arguments a{r.from, r.to, r.length, r.from_stride, r.to_stride, r.rows, kept, 1};
+void sort(const sorted_rows& r, dtype type, bool as_indices, bool descending, index_t count, stream_state& stream) {
+    arguments a{r.from, r.to, r.length, r.from_stride, r.to_stride, r.rows, count, 1};
     while (a.threads_of_row * elements_of_thread < r.length) a.threads_of_row *= 2;
     const int threads = std::max(a.threads_of_row, 256);
-    const loaded_kernel& kernel = kernel_for(type, places, descending, threads, architecture_of(stream.device));
+    const loaded_kernel& kernel = kernel_for(type, as_indices, descending, threads, architecture_of(stream.device));
     const index_t rows_of_block = threads / a.threads_of_row, blocks = (r.rows + rows_of_block - 1) / rows_of_block;
     if (blocks > 0x7fffffff)
         throw library_error("[sort] " + std::to_string(r.rows) + " rows are more blocks than a GPU's grid has");
@@ -201,19 +202,19 @@ void sort(const sorted_rows& r, dtype type, bool places, bool descending, index_
 
 }  // namespace
 
-index_t longest_short_row(dtype type, bool places) {
+index_t longest_short_row(dtype type, bool as_indices) {
     // A block has at most 48 KiB of shared memory.
     const std::size_t size = detail::size_of(type);
-    if (places) return size < 8 ? 4096 : 2048;
+    if (as_indices) return size < 8 ? 4096 : 2048;
     return size < 8 ? 8192 : 4096;
 }
 
-void sort_short_rows(const sorted_rows& r, dtype type, bool places, stream_state& stream) {
-    sort(r, type, places, false, r.length, stream);
+void sort_short_rows(const sorted_rows& r, dtype type, bool as_indices, stream_state& stream) {
+    sort(r, type, as_indices, false, r.length, stream);
 }
-void argsort_first_of_short_rows(const sorted_rows& r, dtype type, bool descending, index_t kept,
+void argsort_first_of_short_rows(const sorted_rows& r, dtype type, bool descending, index_t count,
                                  stream_state& stream) {
-    sort(r, type, true, descending, kept, stream);
+    sort(r, type, true, descending, count, stream);
 }
 
 }  // namespace ingot::runtime

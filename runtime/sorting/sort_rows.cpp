@@ -51,7 +51,7 @@ void sort_values(const sorted_rows& r) {
 }
 
 template <class T>
-void sort_places(const sorted_rows& r) {
+void sort_indices(const sorted_rows& r) {
     using keyed = std::pair<T, index_t>;
     const auto n = static_cast<std::size_t>(r.length);
     const auto keys_of = [&](std::size_t i, std::vector<keyed>& all) {
@@ -79,50 +79,50 @@ void sort_places(const sorted_rows& r) {
 }
 
 template <class T>
-void sort_on_host(const sorted_rows& r, bool places) {
-    if (places) return sort_places<T>(r);
+void sort_on_host(const sorted_rows& r, bool as_indices) {
+    if (as_indices) return sort_indices<T>(r);
     sort_values<T>(r);
 }
-void sort_on_host(const sorted_rows& r, dtype type, bool places) {
+void sort_on_host(const sorted_rows& r, dtype type, bool as_indices) {
     switch (type) {
         case dtype::b1:
         case dtype::u1:
-            return sort_on_host<std::uint8_t>(r, places);
+            return sort_on_host<std::uint8_t>(r, as_indices);
         case dtype::i1:
-            return sort_on_host<std::int8_t>(r, places);
+            return sort_on_host<std::int8_t>(r, as_indices);
         case dtype::i2:
-            return sort_on_host<std::int16_t>(r, places);
+            return sort_on_host<std::int16_t>(r, as_indices);
         case dtype::u2:
-            return sort_on_host<std::uint16_t>(r, places);
+            return sort_on_host<std::uint16_t>(r, as_indices);
         case dtype::i4:
-            return sort_on_host<std::int32_t>(r, places);
+            return sort_on_host<std::int32_t>(r, as_indices);
         case dtype::u4:
-            return sort_on_host<std::uint32_t>(r, places);
+            return sort_on_host<std::uint32_t>(r, as_indices);
         case dtype::i8:
-            return sort_on_host<std::int64_t>(r, places);
+            return sort_on_host<std::int64_t>(r, as_indices);
         case dtype::u8:
-            return sort_on_host<std::uint64_t>(r, places);
+            return sort_on_host<std::uint64_t>(r, as_indices);
         case dtype::f2:
-            return sort_on_host<float16>(r, places);
+            return sort_on_host<float16>(r, as_indices);
         case dtype::bf:
-            return sort_on_host<bfloat16>(r, places);
+            return sort_on_host<bfloat16>(r, as_indices);
         case dtype::f4:
-            return sort_on_host<float>(r, places);
+            return sort_on_host<float>(r, as_indices);
         case dtype::f8:
-            return sort_on_host<double>(r, places);
+            return sort_on_host<double>(r, as_indices);
         case dtype::c8:
-            return sort_on_host<std::complex<float>>(r, places);
+            return sort_on_host<std::complex<float>>(r, as_indices);
         case dtype::c16:
-            return sort_on_host<std::complex<double>>(r, places);
+            return sort_on_host<std::complex<double>>(r, as_indices);
     }
     throw library_error("[sort] nothing sorts " + std::string(name(type)));
 }
 
-void sort(const library_arguments& given, bool places) {
+void sort(const library_arguments& given, bool as_indices) {
     for_each_block(given, [&](const sorted_rows& r) {
         if (r.rows == 0 || r.length == 0) return;
-        if (given.stream.device.is_cuda()) return sort_on_gpu(r, given.operands[0].type, places, given.stream);
-        sort_on_host(r, given.operands[0].type, places);
+        if (given.stream.device.is_cuda()) return sort_on_gpu(r, given.operands[0].type, as_indices, given.stream);
+        sort_on_host(r, given.operands[0].type, as_indices);
     });
 }
 

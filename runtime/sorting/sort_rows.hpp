@@ -37,13 +37,13 @@ void for_each_block(const library_arguments& given, F&& f) {
     }
 }
 
-/// Sorts on a GPU. With `places`, `to` is int64 and receives the original indices.
-void sort_on_gpu(const sorted_rows&, dtype type, bool places, stream_state&);
+/// Sorts on a GPU. With `as_indices`, `to` is int64 and receives the original indices.
+void sort_on_gpu(const sorted_rows&, dtype type, bool as_indices, stream_state&);
 
 /// Sorts rows of at most this many real numbers or bool, each by a block or a part of one.
-index_t longest_short_row(dtype type, bool places);
-void sort_short_rows(const sorted_rows&, dtype type, bool places, stream_state&);
-/// The indices of the first `kept` elements in ascending or descending order; of equal ones, the earlier indices.
-void argsort_first_of_short_rows(const sorted_rows&, dtype type, bool descending, index_t kept, stream_state&);
+index_t longest_short_row(dtype type, bool as_indices);
+void sort_short_rows(const sorted_rows&, dtype type, bool as_indices, stream_state&);
+/// The indices of the first `count` elements in ascending or descending order; of equal ones, the earlier indices.
+void argsort_first_of_short_rows(const sorted_rows&, dtype type, bool descending, index_t count, stream_state&);
 
 }  // namespace ingot::runtime

@@ -51,7 +51,7 @@ std::vector<fs::path> cuda_library_folders() {
     return folders;
 }
 
-std::optional<fs::path> ask_loader(const std::string& file) {
+std::optional<fs::path> find_with_loader(const std::string& file) {
     const unique_handle<library_traits> library(dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL));
     link_map* map = nullptr;
     if (!library || dlinfo(library.get(), RTLD_DI_LINKMAP, &map) != 0) return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<fs::path> find_cuda_library(const std::string& stem, std::initiali
         }
     }
     for (const int major : majors) {
-        if (auto path = ask_loader(file_of(major))) return path;
+        if (auto path = find_with_loader(file_of(major))) return path;
     }
     return std::nullopt;
 }

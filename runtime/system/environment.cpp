@@ -54,7 +54,7 @@ std::size_t cache_size_cap() {
     const auto text = environment_text("INGOT_CACHE_SIZE");
     if (!text) return standard;
     const auto size = parse_size(*text);
-    if (!size) warn_once("INGOT_CACHE_SIZE is not a size such as 512M: " + *text + "; 1G is taken");
+    if (!size) warn_once("INGOT_CACHE_SIZE is not a size such as 512M: " + *text + "; using 1G");
     return size.value_or(standard);
 }
 

@@ -12,7 +12,7 @@ namespace ingot::runtime {
 namespace {
 
 struct held_mutex {
-    mutex_of what;
+    mutex_rank what;
     std::function<void()> lock, unlock, unlock_in_child;
     const held_mutex* next;
 };
@@ -22,7 +22,7 @@ constinit thread_local const held_mutex* locked = nullptr;  // the mutexes that 
 
 void lock_all() {
     locked = all.load(std::memory_order_acquire);
-    for (int what = 0; what <= static_cast<int>(mutex_of::warnings); ++what)
+    for (int what = 0; what <= static_cast<int>(mutex_rank::warnings); ++what)
         for (const held_mutex* m = locked; m != nullptr; m = m->next)
             if (static_cast<int>(m->what) == what) m->lock();
 }
@@ -37,17 +37,17 @@ void unlock_all_in_child() {
 
 }  // namespace
 
-void hold_over_fork(mutex_of what, std::function<void()> lock, std::function<void()> unlock,
-                    std::function<void()> unlock_in_child) {
+void lock_across_fork(mutex_rank what, std::function<void()> lock, std::function<void()> unlock,
+                      std::function<void()> unlock_in_child) {
     static const int once = pthread_atfork(lock_all, unlock_all, unlock_all_in_child);
     static_cast<void>(once);
     auto* const m = new held_mutex{what, std::move(lock), std::move(unlock), std::move(unlock_in_child), all.load()};
     while (!all.compare_exchange_weak(m->next, m)) continue;
 }
 
-std::mutex& hold_over_fork(mutex_of what, std::mutex& mutex) {
+std::mutex& lock_across_fork(mutex_rank what, std::mutex& mutex) {
     const auto unlock = [&mutex] { mutex.unlock(); };
-    hold_over_fork(what, [&mutex] { mutex.lock(); }, unlock, unlock);
+    lock_across_fork(what, [&mutex] { mutex.lock(); }, unlock, unlock);
     return mutex;
 }
 

@@ -9,7 +9,7 @@ namespace ingot::runtime {
 
 /// The uses of mutexes, in the order in which a fork locks them: a mutex that is locked while another one is held comes
 /// after it.
-enum class mutex_of : std::uint8_t {
+enum class mutex_rank : std::uint8_t {
     devices,
     streams,
     pools,
@@ -24,9 +24,9 @@ enum class mutex_of : std::uint8_t {
 
 /// From now on every fork locks this mutex, so that the child finds it unlocked and its data consistent. The mutex must
 /// never be destroyed. Returns it.
-std::mutex& hold_over_fork(mutex_of, std::mutex&);
+std::mutex& lock_across_fork(mutex_rank, std::mutex&);
 /// For another kind of lock, or where the child must do more than unlock it.
-void hold_over_fork(mutex_of, std::function<void()> lock, std::function<void()> unlock,
-                    std::function<void()> unlock_in_child);
+void lock_across_fork(mutex_rank, std::function<void()> lock, std::function<void()> unlock,
+                      std::function<void()> unlock_in_child);
 
 }  // namespace ingot::runtime

@@ -34,7 +34,7 @@ unsigned kinds_of_environment() {
         bool known = false;
         for (const auto& [name, bits] : groups)
             if (word == name) known = true, kinds |= bits;
-        if (!known) warn_once("INGOT_LOG has no \"" + word + "\", but compile, cache, cut, memory and all");
+        if (!known) warn_once("INGOT_LOG: \"" + word + "\" is unknown; known are compile, cache, cut, memory and all");
     }
     return kinds;
 }
@@ -51,7 +51,7 @@ struct listener {
     std::atomic<bool> is_there{false};
 
     listener() {
-        hold_over_fork(mutex_of::loggers, mutex);
+        lock_across_fork(mutex_rank::loggers, mutex);
         printed = kinds_of_environment();
         is_there = printed != 0;
     }
@@ -72,7 +72,7 @@ bool is_logging() noexcept try {
     return false;
 }
 
-void tell(const log_record& r) noexcept {
+void emit_log(const log_record& r) noexcept {
     if (is_inside) return;
     is_inside = true;
     try {
@@ -105,7 +105,7 @@ memory_log::~memory_log() {
             const bool taken = e.kind == log_kind::allocation;
             const std::string text = (taken ? "took " : "gave back ") + std::to_string(e.bytes) +
                                      (taken ? " bytes from " : " bytes to ") + e.whose + to_string(e.device);
-            tell({.kind = e.kind, .text = text, .bytes = e.bytes, .device = e.device});
+            emit_log({.kind = e.kind, .text = text, .bytes = e.bytes, .device = e.device});
         }
     } catch (...) {  // no memory for the text
     }

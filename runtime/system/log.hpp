@@ -12,7 +12,7 @@ namespace ingot::runtime {
 /// Whether there is a logger, or INGOT_LOG is set.
 bool is_logging() noexcept;
 /// Passes a record to the logger; ignores its exceptions, and records that it causes itself.
-void tell(const log_record&) noexcept;
+void emit_log(const log_record&) noexcept;
 
 /// Collects records about a device's memory while a mutex is locked, and passes them on once it is unlocked: one of
 /// these objects stands before the lock.

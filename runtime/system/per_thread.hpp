@@ -24,46 +24,46 @@ public:
     /// Calls f(object) for the objects of all threads, and for those without a thread at present.
     template <class F>
     static void for_each(F&& f) {
-        for (room* r = all_.load(std::memory_order_acquire); r != nullptr; r = r->next) f(r->value);
+        for (node* r = all_.load(std::memory_order_acquire); r != nullptr; r = r->next) f(r->value);
     }
 
 private:
-    struct room {
+    struct node {
         T value{};
         thread_exit_hook at_exit{nullptr};
         std::atomic<bool> owned{true};
-        room* next = nullptr;
+        node* next = nullptr;
     };
 
     [[gnu::noinline]] static T& enter() {
-        room& r = adopt_or_make();
-        room_ = &r;
+        node& r = adopt_or_make();
+        own_node_ = &r;
         own_ = &r.value;
         r.at_exit.run = leave;
         at_thread_exit(r.at_exit);
         return r.value;
     }
-    static room& adopt_or_make() {
-        for (room* r = all_.load(std::memory_order_acquire); r != nullptr; r = r->next) {
+    static node& adopt_or_make() {
+        for (node* r = all_.load(std::memory_order_acquire); r != nullptr; r = r->next) {
             bool owned = false;
             if (r->owned.compare_exchange_strong(owned, true, std::memory_order_acquire)) return *r;
         }
-        auto* const made = new room;
+        auto* const made = new node;
         made->next = all_.load(std::memory_order_relaxed);
         while (!all_.compare_exchange_weak(made->next, made, std::memory_order_release, std::memory_order_relaxed))
             continue;
         return *made;
     }
     static void leave(thread_exit_hook&) noexcept {
-        room& r = *room_;
+        node& r = *own_node_;
         own_ = nullptr;
         if constexpr (requires(T& value) { value.leave(); }) r.value.leave();
         r.owned.store(false, std::memory_order_release);
     }
 
     static inline constinit thread_local T* own_ = nullptr;
-    static inline constinit thread_local room* room_ = nullptr;  // the room of own_
-    static inline constinit std::atomic<room*> all_{nullptr};
+    static inline constinit thread_local node* own_node_ = nullptr;  // the node of own_
+    static inline constinit std::atomic<node*> all_{nullptr};
 };
 
 }  // namespace ingot::runtime

@@ -11,7 +11,7 @@
 namespace ingot::runtime {
 
 void warn_once(std::string_view text) noexcept try {
-    static std::mutex& mutex = hold_over_fork(mutex_of::warnings, *new std::mutex);
+    static std::mutex& mutex = lock_across_fork(mutex_rank::warnings, *new std::mutex);
     static std::set<std::string, std::less<>>& said = *new std::set<std::string, std::less<>>;
     {
         const std::lock_guard guard(mutex);

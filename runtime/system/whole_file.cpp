@@ -11,7 +11,7 @@ namespace ingot::runtime {
 
 void check_path(const std::string& operation, const std::string& path) {
     if (const std::size_t zero = path.find('\0'); zero != path.npos)
-        throw file_error("[" + operation + "] " + path.substr(0, zero) + ": the name goes on behind a zero byte");
+        throw file_error("[" + operation + "] " + path.substr(0, zero) + ": a zero byte follows in the name");
 }
 
 std::optional<std::vector<std::byte>> read_whole_file(const std::string& path) {

@@ -26,19 +26,19 @@ const tree_node& tree_of(const operand& o) { return *static_cast<const tree_node
 word reference_to(std::uint32_t earlier, word like) {
     if (earlier >= detail::most_codes)
         throw error("[evaluate] a statement of more than " + std::to_string(detail::most_codes) +
-                    " nodes; a part that is evaluated first, eval(part), is one");
+                    " nodes; evaluate a part first, by eval(part), which is then one node");
     return detail::make_word(word_kind::reference, detail::dtype_of_word(like), earlier);
 }
 
-/// Appends the sources of the kept leaves in the piece that ends in `root`, each once in a call.
-void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
+/// Appends the sources of the materialized leaves in the piece that ends in `root`, each once in a call.
+void find_materialized(const tree_node& root, std::vector<tree_node*>& found) {
     auto& [met, open] = tree_walk::begin();
     open.push_back({&root, 0});
     while (!open.empty()) {
         const tree_node& n = *open.back().node;
         open.pop_back();
         if (may_be_shared(n) && met.insert(&n, 0, 0) != node_table::absent) continue;
-        if (tree_node* source = kept_below(n))
+        if (tree_node* source = materialized_source(n))
             if (met.insert(source, 1, 0) == node_table::absent) found.push_back(source);
         for (int i = arity_of(n); i-- > 0;) open.push_back({arguments_of(n)[i], 0});
     }
@@ -47,7 +47,7 @@ void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
 /// Writes trees as program words. A thread has one at a time; the next one reuses its memory.
 class splicer {
 public:
-    splicer(spliced& out, const kept_results& results)
+    splicer(spliced& out, const materialized_results& results)
         : out_(out),
           results_(results),
           written_(per_thread<memory>::own().written),
@@ -119,7 +119,7 @@ private:
         switch (kind_of(n)) {
             case word_kind::scalar:
                 if (is_whole_array(n)) {
-                    write_placed(n, operand_kind::raw, o);
+                    write_leaf_node(n, operand_kind::raw, o);
                     break;
                 }
                 [[fallthrough]];
@@ -134,7 +134,7 @@ private:
             }
             case word_kind::leaf:
             case word_kind::generator:
-                write_placed(n, kind_of(n) == word_kind::leaf ? operand_kind::array : operand_kind::generator, o);
+                write_leaf_node(n, kind_of(n) == word_kind::leaf ? operand_kind::array : operand_kind::generator, o);
                 break;
             default:
                 o.kind = operand_kind::pick;
@@ -143,13 +143,13 @@ private:
         }
     }
 
-    void write_placed(const tree_node& n, operand_kind kind, operand& o) {
-        const auto& l = static_cast<const placed&>(n);
+    void write_leaf_node(const tree_node& n, operand_kind kind, operand& o) {
+        const auto& l = static_cast<const leaf_node&>(n);
         o.kind = kind;
         o.type = detail::dtype_of_word(n.code);
         o.device = n.device;
         o.where = &l.where;
-        o.memory = l.kept ? results_.find(*l.kept) : l.memory.get();
+        o.memory = l.source ? results_.find(*l.source) : l.memory.get();
         std::copy_n(l.bits, 2, o.bits);
         o.serial = l.last;
     }
@@ -159,7 +159,7 @@ private:
         std::vector<frame> open;
     };
     spliced& out_;
-    const kept_results& results_;
+    const materialized_results& results_;
     node_table& written_;
     std::vector<frame>& open_;
     std::uint32_t contexts_ = 0;
@@ -237,7 +237,7 @@ std::vector<piece> pieces_of(const statement& s) {
     std::vector<piece> order;
     std::vector<frame> stack(1);
     for (const operand& o : s.operands)
-        if (o.kind == operand_kind::lazy) find_kept(tree_of(o), stack[0].open.reads);
+        if (o.kind == operand_kind::lazy) find_materialized(tree_of(o), stack[0].open.reads);
     node_table met;
     while (!stack.empty()) {
         frame& f = stack.back();
@@ -246,15 +246,17 @@ std::vector<piece> pieces_of(const statement& s) {
             stack.pop_back();
         } else if (tree_node* below = f.open.reads[f.next++]; met.insert(below, 0, 0) == node_table::absent) {
             stack.push_back({{below, {}}});
-            find_kept(*below, stack.back().open.reads);
+            find_materialized(*below, stack.back().open.reads);
         }
     }
     return order;
 }
 
-void splice(spliced& out, const tree_node& root, const kept_results& results) { splicer(out, results).write(root, 0); }
+void splice(spliced& out, const tree_node& root, const materialized_results& results) {
+    splicer(out, results).write(root, 0);
+}
 
-void splice(spliced& out, const statement& s, const kept_results& results) {
+void splice(spliced& out, const statement& s, const materialized_results& results) {
     splicer writer(out, results);
     const std::span<const std::uint32_t> contexts = contexts_of(s.program, !s.shapes.empty(), writer);
     std::size_t next_operand = 0, next_attribute = 0;
@@ -271,7 +273,7 @@ void splice(spliced& out, const statement& s, const kept_results& results) {
 }
 
 /// The arrays of the pieces, each kept until the last piece that reads it. Pieces of equal structure share one.
-class flat_statement::store final : public kept_results {
+class flat_statement::store final : public materialized_results {
 public:
     const buffer* find(const tree_node& source) const override { return entries_.at(source.hash).memory.get(); }
     const buffer* find_if_there(const tree_node& n) const override {
@@ -307,21 +309,21 @@ struct flat_statement::workspace {
     store pieces;
     spliced words;
     std::vector<buffer_ref> reshaped;
-    std::deque<detail::layout> places;
+    std::deque<detail::layout> layouts;
 };
 
 namespace {
 
-struct kept_sources {
+struct source_list {
     std::vector<tree_node*> found;
 };
 
-/// Whether a statement's trees have kept leaves, so that other pieces must be evaluated first.
+/// Whether a statement's trees have materialized leaves, so that other pieces must be evaluated first.
 bool has_pieces_below(const statement& s) {
-    std::vector<tree_node*>& found = per_thread<kept_sources>::own().found;
+    std::vector<tree_node*>& found = per_thread<source_list>::own().found;
     found.clear();
     for (const operand& o : s.operands)
-        if (o.kind == operand_kind::lazy) find_kept(tree_of(o), found);
+        if (o.kind == operand_kind::lazy) find_materialized(tree_of(o), found);
     return !found.empty();
 }
 
@@ -352,7 +354,7 @@ void flat_statement::give_back::operator()(workspace* w) const noexcept {
     w->pieces.clear();
     w->words.clear();
     w->reshaped.clear();
-    w->places.clear();
+    w->layouts.clear();
     per_thread<std::vector<std::unique_ptr<workspace>>>::own().emplace_back(w);
 }
 
@@ -362,7 +364,7 @@ flat_statement::flat_statement(const statement& s, statement_function evaluate)
       pieces_(own_->pieces),
       words_(own_->words),
       reshaped_(own_->reshaped),
-      places_(own_->places),
+      layouts_(own_->layouts),
       outputs_(s.outputs),
       shapes_(s.shapes) {
     if (binds_many_axes(s))
@@ -370,7 +372,7 @@ flat_statement::flat_statement(const statement& s, statement_function evaluate)
     else
         splice_with_pieces(s);
     if (has_digits_beside_binders(get())) evaluate_reshaped();
-    if (!is_flat(get())) narrow_scans(words_, places_);
+    if (!is_flat(get())) narrow_scans(words_, layouts_);
 }
 
 void flat_statement::splice_with_pieces(const statement& s) {
@@ -395,7 +397,7 @@ void flat_statement::splice_as_trees(const statement& s) {
                                           s.attributes.subspan(attribute_at, own_attributes));
         operand_at += own_operands, attribute_at += own_attributes;
         // Otherwise the values of several outputs would be one statement again.
-        if (first.size() > 1) root = make_kept(std::move(root));
+        if (first.size() > 1) root = make_materialized(std::move(root));
         program.push_back(detail::make_word(word_kind::lazy, detail::dtype_of_word(root->code)));
         operand& tree = operands.emplace_back();
         tree.kind = operand_kind::lazy;
@@ -439,10 +441,10 @@ void flat_statement::evaluate_reshaped() {
         values.push_back(b);
         const word bound = detail::is_binder(kind) ? old.attributes[binder++] : 0;
         const bool unravels = kind == word_kind::unravel && bound != 0;
-        const bool of_place_alone =
+        const bool reads_at_index =
             unravels && finds_digits(code) &&
             !moves_along_leading(std::span(words_.operands).subspan(b.operands), o->where->rank());
-        if (of_place_alone) {
+        if (reads_at_index) {
             evaluate_operand(b, *o, detail::dtype_of_word(code));
         } else {
             if (unravels && has_other_binders(words_, b.program, b.attributes))
@@ -458,15 +460,15 @@ void flat_statement::evaluate_reshaped() {
     }
 }
 
-void flat_statement::evaluate_operand(beginning b, const operand& place, dtype type) {
+void flat_statement::evaluate_operand(beginning b, const operand& pick, dtype type) {
     // The result's axes lead every layout of the operand, and nothing moves along them, so they are dropped.
-    const int lead = place.where->rank();
+    const int lead = pick.where->rank();
     evaluate_words(b, type, [lead](const detail::layout& l) { return without_leading(l, lead); });
-    words_.operands.back().where = place.where;
+    words_.operands.back().where = pick.where;
 }
 
 void flat_statement::evaluate_value(beginning b, int rank, dtype type) {
-    detail::layout& all = places_.emplace_back(rank);
+    detail::layout& all = layouts_.emplace_back(rank);
     index_t stride = 1;
     for (int j = rank; j-- > 0;) {
         index_t extent = 1;

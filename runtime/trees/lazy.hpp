@@ -40,7 +40,7 @@ inline bool is_flat(const statement& s) {
     for (const detail::word w : s.program) {
         operands += static_cast<std::size_t>(detail::operands_of_word(w));
         if (detail::kind_of_word(w) == detail::word_kind::lazy) return false;
-        if (detail::kind_of_word(w) == detail::word_kind::scan && shows_little(w, s.operands.first(operands)))
+        if (detail::kind_of_word(w) == detail::word_kind::scan && reads_few_prefixes(w, s.operands.first(operands)))
             return false;
     }
     return !has_digits_beside_binders(s);
@@ -71,27 +71,27 @@ void narrow_scans(spliced&, std::deque<detail::layout>& layouts);
 /// A part of a statement's trees that one kernel computes. `source` is its root (null: the statement itself).
 struct piece {
     tree_node* source;
-    std::vector<tree_node*> reads;  // the sources of its kept leaves, each once
+    std::vector<tree_node*> reads;  // the sources of its materialized leaves, each once
 };
 /// The pieces of a statement, each after those it reads; the last is the statement's own.
 std::vector<piece> pieces_of(const statement&);
 
-/// The arrays to which the sources of kept leaves were evaluated.
-class kept_results {
+/// The arrays to which the sources of materialized leaves were evaluated.
+class materialized_results {
 public:
     virtual const buffer* find(const tree_node& source) const = 0;
     /// Like find, for any node: null where it is no piece's source, or its piece has not been evaluated yet.
     virtual const buffer* find_if_there(const tree_node&) const { return nullptr; }
 
 protected:
-    ~kept_results() = default;
+    ~materialized_results() = default;
 };
 
 /// Writes a statement's program with its trees in place of the lazy words. A node that was met before in the same
 /// context becomes a reference to its word, so shared nodes are written once.
-void splice(spliced&, const statement&, const kept_results&);
+void splice(spliced&, const statement&, const materialized_results&);
 /// Splices one tree.
-void splice(spliced&, const tree_node&, const kept_results&);
+void splice(spliced&, const tree_node&, const materialized_results&);
 
 /// Evaluates a statement whose outputs are new arrays: afterwards they have memory and a layout.
 using statement_function = std::function<void(const statement&)>;
@@ -129,7 +129,7 @@ private:
     void splice_as_trees(const statement&);
     void evaluate_pieces(const statement&);
     void evaluate_reshaped();
-    void evaluate_operand(beginning, const operand& place, dtype type);
+    void evaluate_operand(beginning, const operand& pick, dtype type);
     /// Evaluates a value of this rank into an array that has extent 1 along axes on which nothing moves.
     void evaluate_value(beginning, int rank, dtype type);
     /// Evaluates the words from `beginning` on and replaces them by a leaf; the caller sets its layout. `seen` maps the
@@ -141,7 +141,7 @@ private:
     store& pieces_;
     spliced& words_;
     std::vector<buffer_ref>& reshaped_;
-    std::deque<detail::layout>& places_;
+    std::deque<detail::layout>& layouts_;
     std::span<const output> outputs_;
     std::span<const detail::extents_ref> shapes_;
 };

@@ -99,7 +99,7 @@ bool is_exact(word scan) {
            fold_of(scan) == fold::max;
 }
 
-bool shows_little(word scan, std::span<const operand> operands) {
+bool reads_few_prefixes(word scan, std::span<const operand> operands) {
     // Strict arithmetic folds strictly from the left, however little is read.
     if (current().math == detail::math_mode::strict && !is_exact(scan)) return false;
     const layout& pick = *operands.back().where;
@@ -128,7 +128,7 @@ void narrow_scans(spliced& words, std::deque<layout>& layouts) {
         values.resize(values.size() - arity);
         values.push_back(b);
         if (detail::operands_of_word(code)) words.operands.push_back(old.operands[next_operand++]);
-        if (kind == word_kind::scan && shows_little(code, words.operands)) {
+        if (kind == word_kind::scan && reads_few_prefixes(code, words.operands)) {
             const operand pick = words.operands.back();
             const read_prefixes r = find_read_prefixes(code, words.operands);
             words.operands.pop_back();

@@ -24,6 +24,6 @@ struct read_prefixes {
 read_prefixes find_read_prefixes(detail::word scan, std::span<const operand> operands);
 
 /// Whether a scan would store much, and at least twice as much as it must.
-bool shows_little(detail::word scan, std::span<const operand> operands);
+bool reads_few_prefixes(detail::word scan, std::span<const operand> operands);
 
 }  // namespace ingot::runtime

@@ -58,8 +58,8 @@ void set_shape(tree_node& n, extents_ref shape) {
 }
 
 /// For a whole array, `where` gives only its beginning, and bits[1] the number of elements.
-tree_ref make_placed(word code, const operand& o) {
-    auto* n = new_node<placed>(code);
+tree_ref make_leaf_node(word code, const operand& o) {
+    auto* n = new_node<leaf_node>(code);
     n->where = *o.where;
     n->device = o.device;
     if (o.memory) {
@@ -187,7 +187,7 @@ device_id common_device(word code, std::span<tree_ref> arguments) {
 
 extents_ref leading(extents_ref e, int bound) { return {e.data, e.rank - bound}; }
 
-/// The size of the piece below a new elementwise node. Its largest operands are kept until the piece fits.
+/// The size of the piece below a new elementwise node. Its largest operands are materialized until the piece fits.
 piece_size cut(std::span<tree_ref> arguments) {
     piece_size s = size_by_sum(arguments);
     if (!s.fits()) s = size_by_walk(arguments);
@@ -200,9 +200,9 @@ piece_size cut(std::span<tree_ref> arguments) {
         for (tree_ref& a : arguments)
             if (arity_of(*a) > 0 && (!largest || weight(a) > weight(*largest))) largest = &a;
         if (!largest) break;  // only leaves, of very high rank
-        const tree_ref kept = make_kept(*largest), source = *largest;
+        const tree_ref materialized_leaf = make_materialized(*largest), source = *largest;
         for (tree_ref& a : arguments)
-            if (a.get() == source.get()) a = kept;
+            if (a.get() == source.get()) a = materialized_leaf;
         s = size_by_sum(arguments);
         if (!s.fits()) s = size_by_walk(arguments);
     }
@@ -223,11 +223,11 @@ std::vector<bool> beneath_binders(std::span<const word> program) {
 }
 
 void destroy(tree_node& n) {
-    if (is_whole_array(n)) static_cast<placed&>(n).~placed();
+    if (is_whole_array(n)) static_cast<leaf_node&>(n).~leaf_node();
     switch (kind_of(n)) {
         case word_kind::leaf:
         case word_kind::generator:
-            static_cast<placed&>(n).~placed();
+            static_cast<leaf_node&>(n).~leaf_node();
             break;
         case word_kind::scan:
         case word_kind::unravel:
@@ -242,12 +242,12 @@ void destroy(tree_node& n) {
 
 }  // namespace
 
-tree_ref finish_leaf(placed* n) {
+tree_ref finish_leaf(leaf_node* n) {
     set_shape(*n, {n->where.shape(), n->where.rank()});
-    set_size(*n, {1, bytes_of_layout(n->where) + (n->memory || n->kept ? 0 : 16)});
+    set_size(*n, {1, bytes_of_layout(n->where) + (n->memory || n->source ? 0 : 16)});
     add(n->hash, n->code);
-    if (n->kept)
-        add(n->hash, n->kept->hash);
+    if (n->source)
+        add(n->hash, n->source->hash);
     else
         add(n->hash, std::bit_cast<std::uintptr_t>(n->memory.get()));
     add(n->hash, n->where);
@@ -257,11 +257,11 @@ tree_ref finish_leaf(placed* n) {
     return tree_ref::adopt(n);
 }
 
-tree_ref make_kept(tree_ref source) {
-    auto* n = new_node<placed>(detail::make_word(word_kind::leaf, detail::dtype_of_word(source->code)));
+tree_ref make_materialized(tree_ref source) {
+    auto* n = new_node<leaf_node>(detail::make_word(word_kind::leaf, detail::dtype_of_word(source->code)));
     n->where = detail::contiguous_layout(source->extents().span());
     n->device = source->device;
-    n->kept = source.detach();
+    n->source = source.detach();
     return finish_leaf(n);
 }
 
@@ -330,17 +330,17 @@ void release_tree(tree_node& last) noexcept {
         tree_node* n = waiting;
         waiting = reinterpret_cast<tree_node*>(const_cast<index_t*>(n->shape));
         for (int i = 0, arity = arity_of(*n); i < arity; ++i) drop(arguments_of(*n)[i]);
-        if (tree_node* source = kept_below(*n)) drop(source);
+        if (tree_node* source = materialized_source(*n)) drop(source);
         destroy(*n);
     }
 }
 
 std::uint32_t count_own(const tree_node& n, const buffer* b) noexcept {
-    // The recursion ends at kept leaves, so it is only as deep as one piece.
+    // The recursion ends at materialized leaves, so it is only as deep as one piece.
     if (may_be_shared(n)) return 0;
     std::uint32_t count = 0;
     if (runtime::kind_of(n) == word_kind::leaf || is_whole_array(n))
-        count = static_cast<const placed&>(n).memory.get() == b ? 1 : 0;
+        count = static_cast<const leaf_node&>(n).memory.get() == b ? 1 : 0;
     for (int i = 0; i < arity_of(n); ++i) count += count_own(*arguments_of(n)[i], b);
     return count;
 }
@@ -397,11 +397,11 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
         switch (kind_of_word(code)) {
             case word_kind::leaf:
             case word_kind::generator:
-                result = make_placed(code, *o);
+                result = make_leaf_node(code, *o);
                 break;
             case word_kind::scalar:
             case word_kind::text:
-                result = o->kind == operand_kind::raw ? make_placed(code, *o) : make_number(code, *o);
+                result = o->kind == operand_kind::raw ? make_leaf_node(code, *o) : make_number(code, *o);
                 break;
             case word_kind::lazy:
                 result = tree_ref::share(const_cast<tree_node*>(static_cast<const tree_node*>(o->tree)));

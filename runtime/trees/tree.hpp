@@ -4,10 +4,10 @@
 // word tells which one it is. A map node over arrays of one shape takes 64 bytes.
 //
 // Cutting. A node knows how many nodes and argument bytes the kernel that ends in it would have (shared ones counted
-// once). If an elementwise node would pass a bound, its largest operand is *kept*: a leaf stands for the array into
-// which the operand's tree will be evaluated. So a tree of any size is a chain of pieces of bounded size, each
-// beginning at the kept leaves of the one below. Loops of different lengths consist of the same pieces and reuse their
-// kernels. A view stops at a kept leaf and changes its layout.
+// once). If an elementwise node would pass a bound, its largest operand is *materialized*: a leaf stands for the array
+// into which the operand's tree will be evaluated. So a tree of any size is a chain of pieces of bounded size, each
+// beginning at the materialized leaves of the one below. Loops of different lengths consist of the same pieces and
+// reuse their kernels. A view stops at a materialized leaf and changes its layout.
 #pragma once
 
 #include <cstdint>
@@ -47,12 +47,12 @@ struct user_branch : tree_node {
 struct picking_branch : branch {
     detail::layout pick;
 };
-/// A leaf (of an array, or kept), a generator, or a whole array, which is a scalar word and which a text indexes
-/// itself.
-struct placed : tree_node {
+/// A leaf (of an array, or materialized), a generator, or a whole array, which is a scalar word and which a text
+/// indexes itself.
+struct leaf_node : tree_node {
     detail::layout where;
     buffer_ref memory;
-    tree_node* kept = nullptr;       // counted; the tree whose values the leaf will hold
+    tree_node* source = nullptr;     // counted; the tree whose values the leaf will hold
     std::uint64_t bits[2] = {0, 0};  // a generator's seed and call number
     std::uint64_t last = 0;          // the largest integer of a generator of integers
 };
@@ -70,9 +70,9 @@ inline tree_node* const* arguments_of(const tree_node& n) {
     return kind_of(n) == detail::word_kind::user ? static_cast<const user_branch&>(n).arguments
                                                  : static_cast<const branch&>(n).arguments;
 }
-/// The source of a kept leaf, else null.
-inline tree_node* kept_below(const tree_node& n) {
-    return kind_of(n) == detail::word_kind::leaf ? static_cast<const placed&>(n).kept : nullptr;
+/// The source of a materialized leaf, else null.
+inline tree_node* materialized_source(const tree_node& n) {
+    return kind_of(n) == detail::word_kind::leaf ? static_cast<const leaf_node&>(n).source : nullptr;
 }
 /// Whether a node is a whole array for a text. It has no axes, and no view changes it.
 inline bool is_whole_array(const tree_node& n) {
@@ -97,9 +97,9 @@ struct piece_size {
 };
 
 /// Completes a leaf whose layout and source are set: shape, size and hash follow from them.
-tree_ref finish_leaf(placed*);
+tree_ref finish_leaf(leaf_node*);
 /// A leaf over the array into which a tree will be evaluated.
-tree_ref make_kept(tree_ref source);
+tree_ref make_materialized(tree_ref source);
 /// A node over `arguments`, which it takes over. `pick` belongs to a scan, an unravel or a library function. `size` is
 /// the size of the piece without the node.
 tree_ref make_branch(detail::word code, std::span<tree_ref> arguments, int bound, const detail::layout* pick,

@@ -28,8 +28,8 @@ tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
         int next = 0;
     };
     node_table met;
-    std::vector<tree_ref> kept;     // rebuilt shared nodes, by their number in `met`
-    std::vector<tree_ref> results;  // rebuilt arguments
+    std::vector<tree_ref> rebuilt_nodes;  // rebuilt shared nodes, by their number in `met`
+    std::vector<tree_ref> results;        // rebuilt arguments
     std::vector<frame> open{{root.get(), bound}};
     while (!open.empty()) {
         frame& f = open.back();
@@ -38,7 +38,7 @@ tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
         if (f.next == 0 && may_be_shared(n)) {
             const std::uint32_t known = met.at(&n, static_cast<std::uint32_t>(f.bound));
             if (known != node_table::absent) {
-                results.push_back(kept[known]);
+                results.push_back(rebuilt_nodes[known]);
                 open.pop_back();
                 continue;
             }
@@ -61,21 +61,21 @@ tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
         } else if (kind_of(n) == word_kind::scalar || kind_of(n) == word_kind::text) {
             result = tree_ref::share(const_cast<tree_node*>(&n));
         } else {
-            const auto& old = static_cast<const placed&>(n);
-            auto* leaf = new_node<placed>(n.code);
+            const auto& old = static_cast<const leaf_node&>(n);
+            auto* leaf = new_node<leaf_node>(n.code);
             result = tree_ref::adopt(leaf);  // owned from here on: a change may throw
             leaf->where = old.where;
             leaf->memory = old.memory;
             leaf->device = old.device;
             std::copy_n(old.bits, 2, leaf->bits);
             leaf->last = old.last;
-            if (old.kept) leaf->kept = tree_ref::share(old.kept).detach();
+            if (old.source) leaf->source = tree_ref::share(old.source).detach();
             if (!change(leaf->where, f.bound)) return {};
-            result = finish_leaf(static_cast<placed*>(result.detach()));
+            result = finish_leaf(static_cast<leaf_node*>(result.detach()));
         }
         if (may_be_shared(n) && met.insert(&n, static_cast<std::uint32_t>(f.bound),
-                                           static_cast<std::uint32_t>(kept.size())) == node_table::absent)
-            kept.push_back(result);
+                                           static_cast<std::uint32_t>(rebuilt_nodes.size())) == node_table::absent)
+            rebuilt_nodes.push_back(result);
         results.push_back(std::move(result));
         open.pop_back();
     }
@@ -97,11 +97,11 @@ tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
         has_layouts = true;
         return true;
     };
-    // Every view would walk a large tree again, so the tree is kept instead. A tree beneath a binder has more axes than
-    // the result, and is not worth an array.
+    // Every view would walk a large tree again, so the tree is materialized instead. A tree beneath a binder has more
+    // axes than the result, and is not worth an array.
     const int most = tree->bound_axes != 0 ? viewed_nodes_with_folds : viewed_nodes;
     const bool is_large = static_cast<int>(tree->nodes) >= most || tree->bound_axes > viewed_axes;
-    if (bound == 0 && is_large) return rebuilt(make_kept(tree), bound, composed);
+    if (bound == 0 && is_large) return rebuilt(make_materialized(tree), bound, composed);
     tree_ref seen = rebuilt(tree, bound, composed);
     if (has_layouts || bound != 0) return seen;
     // A tree of scalars alone has no layout. An unravel that binds no axes gives it the view's shape.
@@ -115,8 +115,8 @@ tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
 bool find_leaf(const tree_node& tree, buffer_ref& memory, layout& where) {
     const tree_node* n = &tree;
     while (runtime::kind_of(*n) == word_kind::unravel && n->bound == 0) n = arguments_of(*n)[0];
-    if (runtime::kind_of(*n) != word_kind::leaf || kept_below(*n) != nullptr) return false;
-    const auto& l = static_cast<const placed&>(*n);
+    if (runtime::kind_of(*n) != word_kind::leaf || materialized_source(*n) != nullptr) return false;
+    const auto& l = static_cast<const leaf_node&>(*n);
     memory = l.memory;
     where = l.where;
     return true;
@@ -124,7 +124,7 @@ bool find_leaf(const tree_node& tree, buffer_ref& memory, layout& where) {
 
 tree_ref keep_tree(const tree_ref& tree) {
     if (!tree) throw_moved_from();
-    return arity_of(*tree) == 0 ? tree : make_kept(tree);
+    return arity_of(*tree) == 0 ? tree : make_materialized(tree);
 }
 
 tree_ref reshape_tree(const tree_ref& tree, std::span<const index_t> shape, int bound) {

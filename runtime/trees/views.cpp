@@ -232,7 +232,7 @@ void view_permuted(view_room& view, extents_ref shape, const axes* order, const 
 void view_axis_moved(view_room& view, extents_ref shape, const axes& from, const axes& to) {
     const int rank = shape.rank;
     if (from.count() != to.count())
-        fail("moveaxis", std::to_string(from.count()) + " axes to " + std::to_string(to.count()) + " places");
+        fail("moveaxis", std::to_string(from.count()) + " axes to " + std::to_string(to.count()) + " positions");
     const std::uint64_t moved = axis_set("moveaxis", from, rank), taken = axis_set("moveaxis", to, rank);
     int order[max_rank];
     for (int k = 0; k < from.count(); ++k)
@@ -357,8 +357,9 @@ void view_broadcast(view_room& view, extents_ref from, const char* operation, st
 void view_windows(view_room& view, extents_ref shape, std::span<const index_t> window, const axes* over) {
     const std::size_t axis_count = over ? over->size() : static_cast<std::size_t>(shape.rank);
     if (window.size() != axis_count)
-        fail("sliding_window_view", "a window " + to_text(window) + " over " + std::to_string(axis_count) +
-                                        (axis_count == 1 ? " axis" : " axes") + " of shape " + to_text(shape.span()));
+        fail("sliding_window_view", "a window " + to_text(window) + " has not as many extents as the " +
+                                        std::to_string(axis_count) + (axis_count == 1 ? " axis" : " axes") +
+                                        " of shape " + to_text(shape.span()));
     int along[max_rank];
     index_t left[max_rank];
     std::copy_n(shape.data, shape.rank, left);
@@ -367,7 +368,8 @@ void view_windows(view_room& view, extents_ref shape, std::span<const index_t> w
             over ? checked_axis("sliding_window_view", (*over)[static_cast<int>(k)], shape.rank) : static_cast<int>(k);
         index_t& extent = left[along[k]];
         if (window[k] < 0 || window[k] > extent)
-            fail("sliding_window_view", "a window " + to_text(window) + " in shape " + to_text(shape.span()));
+            fail("sliding_window_view",
+                 "a window " + to_text(window) + " does not fit into shape " + to_text(shape.span()));
         extent -= window[k] - 1;
     }
     view_writer w(view, "sliding_window_view", shape);
@@ -419,7 +421,8 @@ std::span<const index_t> shape_under_masks(shape_room& room, extents_ref of, con
     if (taken > of.rank)
         throw index_error("[index] indices for " + std::to_string(taken) + " axes of an array of " +
                           std::to_string(of.rank));
-    if (of.rank + added > max_rank) fail("index", std::to_string(of.rank + added) + " axes, and 64 are the most");
+    if (of.rank + added > max_rank)
+        fail("index", "the result would have " + std::to_string(of.rank + added) + " axes, more than 64");
     int n = 0, axis = 0;
     const auto pass_over = [&](int axes) {
         for (int j = 0; j < axes; ++j) room[n++] = of.data[axis++];

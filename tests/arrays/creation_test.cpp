@@ -29,7 +29,7 @@ TEST_CASE("braces make arrays of as many axes as there are levels, of any values
 
 TEST_CASE("braces of unequal lengths throw") {
     CHECK(thrown<shape_error>([] { array<int>{{1, 2}, {3, 4, 5}}; }) ==
-          "[array] braces hold 3 values beside others of 2");
+          "[array] braces hold 3 values where others hold 2");
     CHECK_THROWS_AS((array<int>{{{1, 2}, {3, 4}}, {{1, 2}, {3}}}), shape_error);
     CHECK(thrown<shape_error>([] { array<int>{1, {2, 3}}; }) == "[array] a value stands beside braces");
     CHECK(thrown<shape_error>([] { array<int>{{2, 3}, 1}; }) == "[array] a value stands beside braces");

@@ -159,7 +159,7 @@ TEST_CASE("targets of one statement that have elements in common throw and are n
     const array<int> a = full<int>(12, 1), b = full<int>(12, 2);
     CHECK(thrown<shape_error>([&] { assign(std::tuple(x(slice(0, 12)), x(slice(8, 20))), a, b); }) ==
           "[assign] targets 0 (int32, shape (12,), strides (4,) from byte 0) and 1 (int32, shape (12,), strides (4,) "
-          "from byte 32) have elements in common: what is written together must be apart");
+          "from byte 32) have elements in common: targets of one statement must not overlap");
     CHECK_THROWS_AS(assign(std::forward_as_tuple(x, x(all)), x, x), shape_error);
     CHECK_THROWS_AS(assign(std::forward_as_tuple(x, x), x, x), shape_error);
     CHECK_THROWS_AS(assign(std::tuple(x(slice(0, none, 2)), x(slice(none, none, -2)), x(slice(10))), x(slice(10)),

@@ -265,7 +265,7 @@ TEST_CASE("an array over memory that is not Ingot's takes no other shape and no 
     array<int> over = asarray<int>(unowned_memory(values.data(), 12), {3});
     const array<int> two{1, 2}, there = array<int>{7, 8, 9}.to(device::host(1));
     CHECK(thrown<shape_error>([&] { over = two; }) ==
-          "[assign] shape (2,) over memory that is not Ingot's, of shape (3,), which stays where it is");
+          "[assign] shape (2,) to an array of shape (3,) over memory that is not Ingot's, which cannot be replaced");
     CHECK_THROWS_AS((over = array<int>{1, 2}), shape_error);
     CHECK_THROWS_AS(over = two + 1, shape_error);
     CHECK_THROWS_AS(over = array<int>(), shape_error);

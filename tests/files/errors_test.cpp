@@ -149,9 +149,9 @@ TEST_CASE("files that cannot be opened, read or written are errors that name the
     const std::string two_names = path + '\0' + ".npy";  // the system would read the first
     save(path, ones(3));
     CHECK(thrown<file_error>([&] { load<float>(two_names); }) ==
-          "[load] " + path + ": the name goes on behind a zero byte");
+          "[load] " + path + ": a zero byte follows in the name");
     CHECK(thrown<file_error>([&] { save(two_names, ones(4)); }) ==
-          "[save] " + path + ": the name goes on behind a zero byte");
+          "[save] " + path + ": a zero byte follows in the name");
     CHECK(load<double>(path).size() == 3);
     std::filesystem::remove(path);
     CHECK(thrown<file_error>([&] { npz_writer out(inside); }) == "[save] " + inside + ": No such file or directory");
@@ -186,12 +186,14 @@ TEST_CASE("an archive says what it has, and what is wrong with it") {
         return changed;
     };
     const std::string no_end =
-        "[load_npz] " + path + ": has no zip archive's end record, so that it is none or cut short or too long";
+        "[load_npz] " + path +
+        ": has no end record of a zip archive: it is no zip archive, or cut short, or bytes follow its end";
     CHECK(said_after(bytes + "y") == no_end);
     CHECK(said_after(bytes.substr(0, bytes.size() - 1)) == no_end);
     CHECK(said_after("") == no_end);
     const std::size_t data = bytes.find("NUMPY") + 127;  // the first element
-    CHECK(said_after(with(data, 9)) == "[load_npz] " + path + ", x: is damaged: its checksum is another");
+    CHECK(said_after(with(data, 9)) ==
+          "[load_npz] " + path + ", x: is damaged: its checksum differs from that in the archive");
     CHECK(said_after(with(30, 'y')) == "[load_npz] " + path + ", x: has another name than in the archive's directory");
     CHECK(said_after(with(0, 'y')) == "[load_npz] " + path + ", x: is not where the archive's directory says");
     const std::size_t entry = bytes.find("PK\1\2");
@@ -208,7 +210,7 @@ TEST_CASE("an archive's handle moves, and one that was moved away says so") {
     npz_file f = load_npz(path);
     npz_file g = std::move(f);
     CHECK(g.load<int>("arr_0").to_host() == std::vector<int>{0, 1, 2});
-    CHECK(thrown<file_error>([&] { f.names(); }) == "[load_npz] a file: it was moved away");
+    CHECK(thrown<file_error>([&] { f.names(); }) == "[load_npz] a file: this object was moved from");
     f = std::move(g);
     CHECK(f.contains("arr_0"));
 }

@@ -61,7 +61,7 @@ TEST_CASE("what is no table says the line") {
         const std::string message = thrown<file_error>([&] { loadtxt<int>(path, options); });
         return message.substr(message.find(path) + path.size());
     };
-    CHECK(what("1 2\n3\n") == ": line 2: 1 columns, and 2 before");
+    CHECK(what("1 2\n3\n") == ": line 2: has 1 columns, and the first one has 2");
     CHECK(what("1\n2.5\n") == ": line 2: '2.5' is no int32");
     CHECK(what("99999999999") == ": line 1: '99999999999' is no int32");
     CHECK(what("1 2", {.usecols = {2}}) == ": line 1: has no column 2, but 2");

@@ -181,7 +181,7 @@ TEST_CASE("what has to wait for a result cannot be recorded, and leaves everythi
     // An array that is given other memory would be read where it was.
     CHECK(thrown<error>([&] {
               (void)capture([&] { x = concatenate({x, x}); });
-          }).starts_with("[graph] what is recorded gave an array other memory"));
+          }).starts_with("[graph] what is recorded moved an array to new memory"));
 }
 
 TEST_CASE("indices that are out of range are told by whoever waits after a launch") {
@@ -390,7 +390,7 @@ TEST_CASE("a loop's condition has no axes, and its body writes in place") {
                   array<double> y = x * 2;
                   loop_while([&] { return any(y > 1); }, [&] { y = concatenate({y, y}) / 4; });
               });
-          }).starts_with("[graph] a loop's body gave an array other memory"));
+          }).starts_with("[graph] a loop's body moved an array to new memory"));
     const graph g = graph::loop([&] { return any(x > 1); }, [&] { x /= 2; });
     g.launch();
     CHECK(all(x == 1).item());

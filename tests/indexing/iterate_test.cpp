@@ -74,9 +74,11 @@ TEST_CASE("steps that leave no array of the shape are refused, and nothing is ch
         return "nothing was thrown";
     };
     CHECK(thrown([&] { iterate(2, x, [](const auto& u) { return u(slice(1, none)) + 0; }); }) ==
-          "[iterate] a step of an array of shape (4,) gave shape (3,): the same is wanted, or its inside");
+          "[iterate] a step of an array of shape (4,) gave shape (3,): the same shape is wanted, or one that is as "
+          "much smaller at both ends of each axis");
     CHECK(thrown([&] { iterate(1, x, [](const auto& u) { return sum(u); }); }) ==
-          "[iterate] a step of an array of shape (4,) gave shape (): the same is wanted, or its inside");
+          "[iterate] a step of an array of shape (4,) gave shape (): the same shape is wanted, or one that is as much "
+          "smaller at both ends of each axis");
     CHECK(thrown([&] { iterate(-1, x, [](const auto& u) { return u + 1; }); }) ==
           "[iterate] -1 steps: a count that is not negative is wanted");
     CHECK(x.to_host() == std::vector<float>{1, 2, 3, 4});

@@ -321,8 +321,8 @@ TEST_CASE("tensors that no array can be over are refused by name, and stay their
     CHECK(refused<device_error>([](lent& l) { l.tensor.dl_tensor.byte_offset = 2; }) ==
           "[from_dlpack] the memory is not aligned to the 4 bytes that float32 wants");
     CHECK(refused<shape_error>([](lent& l) { l.tensor.dl_tensor.byte_offset = ~std::uint64_t{0} - 3; }) ==
-          "[from_dlpack] the elements begin 18446744073709551612 bytes behind the tensor's pointer, beyond what "
-          "addresses there are");
+          "[from_dlpack] the elements begin 18446744073709551612 bytes behind the tensor's pointer, beyond the "
+          "end of the address space");
     CHECK(refused<shape_error>([](lent& l) { l.tensor.dl_tensor.ndim = 65; }) ==
           "[from_dlpack] a tensor of 65 axes; an array has 0 to 64");
     CHECK(refused<shape_error>([](lent& l) { l.tensor.dl_tensor.ndim = -1; }) ==
@@ -331,7 +331,7 @@ TEST_CASE("tensors that no array can be over are refused by name, and stay their
           "[from_dlpack] a tensor of 2 axes; an array has 0 to 64");
     CHECK(refused<shape_error>([](lent& l) { l.shape[0] = -2; }).find("-2") != std::string::npos);
     CHECK(refused<shape_error>([](lent& l) { l.strides[0] = std::int64_t{1} << 61; }) ==
-          "[from_dlpack] shape (2, 3) of float32 reaches beyond what addresses there are");
+          "[from_dlpack] shape (2, 3) of float32 reaches beyond the end of the address space");
     CHECK(refused<error>([](lent& l) { l.tensor.version = {2, 1}; }) ==
           "[from_dlpack] the tensor is of DLPack 2.1; version 1 is known");
     CHECK(thrown<error>([] { (void)from_dlpack<float>(static_cast<DLManagedTensor*>(nullptr)); }) ==

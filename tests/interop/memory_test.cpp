@@ -118,7 +118,7 @@ TEST_CASE("const memory is read and never written") {
     CHECK(x.data() == given.data());
     CHECK(sum(x * x).item() == 14);
     CHECK(thrown<read_only_error>([&] { x += 1; }) ==
-          "[assign] the array is over memory that was given to be read alone; write to a copy of it");
+          "[assign] the array is over memory that was given as read-only; write to a copy of it");
     CHECK_THROWS_AS(x.set({4, 5, 6}), read_only_error);
     view<double> part = x(slice(1, none));
     CHECK_THROWS_AS(part = 7, read_only_error);
@@ -181,7 +181,7 @@ TEST_CASE("memory that is given with another device, a null pointer or too many 
     const with_device on_the_gpu(device::cuda());
     std::vector<int> values(8);
     if (!reaches_pageable_memory(device::cuda())) {
-        const std::string none_of_a_gpu = "[memory] the pointer given is none to memory of a GPU";
+        const std::string none_of_a_gpu = "[memory] the pointer given does not point to memory of a GPU";
         CHECK(thrown<device_error>([&] { (void)unowned_memory(values.data(), 32, device::cuda()); }) == none_of_a_gpu);
         CHECK(thrown<device_error>([&] { (void)frombuffer(std::span(values), device::cuda()); }) == none_of_a_gpu);
         const strided_span<int> seen{values.data(), {{8}}, {1}};
@@ -243,7 +243,7 @@ TEST_CASE("the host's pageable memory is a GPU's where that reaches it") {
 TEST_CASE("memory that ends beyond the last address is refused") {
     char* const high = reinterpret_cast<char*>(~std::uintptr_t{0} - 63);
     CHECK(thrown<device_error>([&] { (void)unowned_memory(high, 64, device::host()); }) ==
-          "[unowned_memory] 64 bytes reach beyond what addresses there are");
+          "[unowned_memory] 64 bytes reach beyond the end of the address space");
 }
 
 TEST_CASE("__cuda_array_interface__ is for memory of GPUs") {

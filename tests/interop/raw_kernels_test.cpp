@@ -252,7 +252,8 @@ TEST_CASE("grids and blocks are within the limits") {
     const raw_kernel f("extern \"C\" __global__ void f(int* x) {}", "f");
     array<int> x{1};
     CHECK(thrown<shape_error>([&] { f(1, 2048, out(x)); }) ==
-          "[f] a block of (2048, 1, 1) was given; from 1 to (1024, 1024, 64), and 1024 together, can be had");
+          "[f] a block of (2048, 1, 1) was given; extents from 1 to (1024, 1024, 64) with a product of at most 1024 "
+          "are wanted");
     CHECK_THROWS_AS(f(1, {32, 64}, out(x)), shape_error);
     CHECK_THROWS_AS(f(0, 1, out(x)), shape_error);
     CHECK_THROWS_AS(f({1, 65536}, 1, out(x)), shape_error);
@@ -395,7 +396,7 @@ extern "C" __global__ void total(const int* x, int* sum, int n) {
         "__syncwarp(); }",
         "stuck");
     CHECK(thrown<error>([&] { stuck(1, 4, inout(sums)); }) ==
-          "[raw_kernel] threads of a block wait at a barrier that the others do not come to");
+          "[raw_kernel] threads of a block wait at a barrier that the others never reach");
     CHECK(sums(0).item() == 12497500);
 }
 
@@ -444,7 +445,7 @@ TEST_CASE("NVRTC compiles the texts as they are given to it") {
                                     std::move(options),    kernels,      kernels};
         const std::vector<std::byte> code = runtime::compile(source);
         return std::pair(std::string(reinterpret_cast<const char*>(code.data()), code.size()),
-                         runtime::names_behind(code));
+                         runtime::appended_names(code));
     };
     const auto [sum, names] = compiled(two_kernels_text, {"test_sum", "test_multiply"});
     CHECK(names.size() == 2);  // NVRTC keeps those of extern "C"

@@ -346,7 +346,8 @@ TEST_CASE("__cuda_array_interface__ goes both ways") {
     CHECK(refused([](auto& b) { b.data = nullptr; }) ==
           "[from_cuda_array_interface] a null pointer was given for shape (2, 3)");
     float on_the_host = 0;
-    CHECK(refused([&](auto& b) { b.data = &on_the_host; }) == "[memory] the pointer given is none to memory of a GPU");
+    CHECK(refused([&](auto& b) { b.data = &on_the_host; }) ==
+          "[memory] the pointer given does not point to memory of a GPU");
     array<bfloat16> nameless{1};
     const array<bfloat16> copy = nameless;
     CHECK(thrown<dtype_error>([&] { (void)to_cuda_array_interface(nameless); }) ==

@@ -151,9 +151,10 @@ TEST_CASE("views that there are not throw and say why") {
     CHECK(says([&] { (void)rot90(m, 1, 0); }) == "[rot90] 1 axes are no plane, which has 2");
     CHECK(says([&] { (void)rollaxis(m, 2); }) == "[rollaxis] axis 2 is out of range for rank 2");
     CHECK(says([&] { (void)rollaxis(m, 0, 3); }) == "[rollaxis] start 3 is out of range for rank 2");
-    CHECK(says([&] { (void)sliding_window_view(v, 4); }) == "[sliding_window_view] a window (4,) in shape (3,)");
+    CHECK(says([&] { (void)sliding_window_view(v, 4); }) ==
+          "[sliding_window_view] a window (4,) does not fit into shape (3,)");
     CHECK(says([&] { (void)sliding_window_view(m, 2); }) ==
-          "[sliding_window_view] a window (2,) over 2 axes of shape (2, 3)");
+          "[sliding_window_view] a window (2,) has not as many extents as the 2 axes of shape (2, 3)");
     CHECK(says([&] { (void)broadcast_arrays(m, counted({2})); }) ==
           "[broadcast_arrays] shapes (2, 3) and (2,) do not broadcast");
     CHECK(says([&] { (void)as_strided(v, {4}, {4}); }) ==

@@ -445,7 +445,7 @@ TEST_CASE("norms of every order are NumPy's") {
     CHECK(thrown<shape_error>([&] { (void)linalg::norm(a(0), 3); }) ==
           "[norm] matrices have no norm of order 3.000000");
     CHECK(thrown<shape_error>([&] { (void)linalg::norm(v, "max"); }) ==
-          "[norm] there is no order \"max\": a number, \"fro\" or \"nuc\" are");
+          "[norm] \"max\" is no order of a norm: a number, \"fro\" or \"nuc\" is wanted");
     CHECK_THROWS_AS((void)linalg::norm(a, 1, 3), shape_error);
     CHECK_THROWS_AS((void)linalg::norm(a, 1, {1, -2}), shape_error);
 }

@@ -28,7 +28,7 @@ constexpr word map_word(op o) { return make_word(word_kind::map, dtype::f8, stat
 constexpr word reference_word(word w) { return make_word(word_kind::reference, dtype::f8, w); }
 
 /// Splices and evaluates trees with the tests' own evaluator, piece by piece.
-class interpreted : public runtime::kept_results {
+class interpreted : public runtime::materialized_results {
 public:
     template <class E>
     explicit interpreted(const E& e) : gathered_(reference::gather(e)) {

@@ -19,7 +19,7 @@ using leaf = detail::leaf<float>;
 
 leaf as_leaf(const auto& view) { return leaf(detail::as_node(view)); }
 
-constexpr runtime::key_wishes with_relations{.relations = true}, with_indices{.indices = true};
+constexpr runtime::optional_key_parts with_relations{.relations = true}, with_indices{.indices = true};
 
 /// A tree as a statement into new memory.
 template <class E>
@@ -33,12 +33,12 @@ struct stated {
     output out{E::type, &memory, &where};
 };
 
-constexpr runtime::environment_class environment(runtime::key_wishes w) {
+constexpr runtime::environment_class environment(runtime::optional_key_parts w) {
     return {detail::target::host, 0, detail::math_mode::standard, w};
 }
 
 template <class E>
-codegen::key key_of(const E& e, runtime::key_wishes w) {
+codegen::key key_of(const E& e, runtime::optional_key_parts w) {
     const stated<E> s(e);
     runtime::classifier c;
     std::vector<std::uint32_t> words;
@@ -164,9 +164,9 @@ TEST_CASE("a call signature holds how far apart views are, where relations are a
     const auto near = moved(0, 0) + moved(0, 4), far = moved(0, 0) + moved(0, 8);
     const array<float> met = near;  // the slot knows its program
     const stated one(near), two(far);
-    const auto signature = [&](const auto& s, runtime::key_wishes w) {
+    const auto signature = [&](const auto& s, runtime::optional_key_parts w) {
         runtime::execution_context place = runtime::context_of(s.statement());
-        place.environment.wishes = w;
+        place.environment.optional_parts = w;
         runtime::call_signature seen;
         REQUIRE(seen.take(detail::slot_of<float, std::remove_cvref_t<decltype(near)>>::cache, s.statement(), place));
         return seen;
@@ -181,7 +181,7 @@ TEST_CASE("an array that a gather reads as its index is known as such, where tha
     const array<float> x = arange<float>(10).eval();
     const array<std::int64_t> i{3, 1, 2};
     using detail::index_use;
-    const auto use = [](const auto& e, runtime::key_wishes w) { return key_of(e, w).operands[1].head.index; };
+    const auto use = [](const auto& e, runtime::optional_key_parts w) { return key_of(e, w).operands[1].head.index; };
     CHECK(use(take(x, i, 0), {}) == index_use::none);
     CHECK(use(take(x, i, 0), with_indices) == index_use::check);
     CHECK(use(take<index_mode::wrap>(x, i, 0), with_indices) == index_use::wrap);

@@ -55,7 +55,7 @@ struct filling {
     runtime::classified classes;
 };
 
-class no_results final : public runtime::kept_results {
+class no_results final : public runtime::materialized_results {
 public:
     const buffer* find(const runtime::tree_node&) const override { return nullptr; }
 };

@@ -229,7 +229,7 @@ TEST_CASE("bad parameters of composed distributions are refused by name") {
          "[truncated_normal] lower is 2 and upper is 1: lower < upper is wanted");
     says([&] { (void)negative_binomial(2, 0, s); }, "[negative_binomial] p is 0: a number above 0, up to 1 is wanted");
     says([&] { (void)hypergeometric(2, 3, 6, s); },
-         "[hypergeometric] nsample is 6, of 5: not more than there are is wanted");
+         "[hypergeometric] nsample is 6, and ngood + nbad is 5: at most that many can be drawn");
     says([&] { (void)zipf(1, s); }, "[zipf] a is 1: a finite number above 1 is wanted");
     says([&] { (void)logseries(1, s); }, "[logseries] p is 1: a number from 0 to below 1 is wanted");
     says([&] { (void)multinomial(3, array<double>{0.7, 0.7, 0}); },

@@ -123,13 +123,14 @@ TEST_CASE("what cannot be chosen from is said") {
         }
         return "nothing was thrown";
     };
-    CHECK(thrown([] { (void)random::choice(3, {4}, false); }) == "[choice] 4 of 3 are wanted, and none is put back");
-    CHECK(thrown([] { (void)random::choice(0, {4}); }) == "[choice] 4 of 0 are wanted");
+    CHECK(thrown([] { (void)random::choice(3, {4}, false); }) ==
+          "[choice] 4 of 3 elements are wanted, without replacement");
+    CHECK(thrown([] { (void)random::choice(0, {4}); }) == "[choice] 4 of 0 elements are wanted");
     CHECK(thrown([] { (void)random::choice(3, {2}, array<double>{1, 2}); }) ==
           "[choice] weights of shape (2,): one for each of 3 is wanted");
     const array<double> one_weight{0, 1, 0};
     CHECK(thrown([&] { (void)random::choice(3, {2}, one_weight, false); }) ==
-          "[choice] 2 of 3 are wanted, 1 have a weight above 0, and none is put back");
+          "[choice] 2 of 3 elements are wanted without replacement, and 1 have a weight above 0");
     CHECK(random::choice(3, {1}, one_weight, false).to_host() == std::vector<std::int64_t>{1});
     CHECK(random::choice(3, {0}, zeros<double>({3}), false).size() == 0);
     CHECK(thrown([] { (void)random::permutation(-1); }) ==

@@ -620,7 +620,7 @@ TEST_CASE("memory of an allocator goes back when the streams that use it have pa
 TEST_CASE("a pool of captures frees what the device's own has cached before it says that memory is out") {
     const fresh_fake f(61, 16 * MiB);
     { const buffer_ref cached = allocate_buffer(12 * MiB, f.id, *f.state.default_stream); }
-    pool& own = *new pool(f.id, *f.state.backend, {.stays = true, .guard_bytes = 0});
+    pool& own = *new pool(f.id, *f.state.backend, {.is_permanent = true, .guard_bytes = 0});
     stream_state& s = make_capture_stream(f.state, own);
     CHECK(own.allocate(10 * MiB, s)->bytes == 10 * MiB);
     CHECK_THROWS_AS(own.allocate(20 * MiB, s), out_of_memory);

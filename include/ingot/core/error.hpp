@@ -150,7 +150,7 @@ public:
 ///     } catch (const read_only_error& e) {
 ///         std::cout << e.what();
 ///     }
-///     // prints: [assign] the array is over memory that was given to be read alone; write to a copy of it
+///     // prints: [assign] the array is over memory that was given as read-only; write to a copy of it
 class read_only_error : public error {
 public:
     using error::error;

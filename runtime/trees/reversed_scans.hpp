@@ -11,15 +11,15 @@ namespace ingot::runtime {
 
 /// The tree of such a scan read from its start; null for any other statement. `flip` is the view through which the
 /// output is written.
-detail::tree_ref turned_scan(const statement&, detail::view_room& flip);
+detail::tree_ref reversed_scan(const statement&, detail::view_room& flip);
 
-/// The statement that computes the turned tree into `to`, which has memory and a layout of the result's shape. The
+/// The statement that computes the reversed tree into `to`, which has memory and a layout of the result's shape. The
 /// constructor's arguments must outlive it.
-class turned_statement {
+class reversed_statement {
 public:
-    turned_statement(const detail::tree_ref& turned, const detail::view_room& flip, const output& to);
-    turned_statement(const turned_statement&) = delete;
-    turned_statement& operator=(const turned_statement&) = delete;
+    reversed_statement(const detail::tree_ref& reversed, const detail::view_room& flip, const output& to);
+    reversed_statement(const reversed_statement&) = delete;
+    reversed_statement& operator=(const reversed_statement&) = delete;
     statement get() const noexcept;
 
 private:
