@@ -54,7 +54,7 @@ public:
         for (const std::string& our : ours_) {
             std::string their;
             REQUIRE(std::getline(theirs, their, '\0'));
-            REQUIRE((our == their || their == "another version's"));
+            REQUIRE_MESSAGE((our == their || their == "another version's"), our, "\nNumPy: ", their);
         }
         std::filesystem::remove(cases);
         std::filesystem::remove(texts);
