@@ -6,7 +6,7 @@ namespace ingot::codegen {
 std::string join_pairs(prelude& needs) {
     needs.add(
         "join_pairs",
-        "/// Joins halves with each other: the error of a sum grows with the logarithm of n.\n"
+        "/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).\n"
         "template <class fold, int n, class type>\n"
         "__device__ __forceinline__ type join_pairs(const type* v) {\n"
         "    if constexpr (n == 1) return v[0];\n"
@@ -16,7 +16,7 @@ std::string join_pairs(prelude& needs) {
 
 void add_exchange(fold_writer& f, prelude& needs) {
     needs.add("from_lane",
-              "/// What the lane `far` away has.\n"
+              "/// Returns the value of the lane whose index is this lane's XOR `far`.\n"
               "template <class type>\n"
               "__device__ __forceinline__ type from_lane(type v, int far) {\n"
               "    return __shfl_xor_sync(0xffffffffu, v, far);\n}\n");
@@ -31,7 +31,7 @@ void add_exchange(fold_writer& f, prelude& needs) {
 std::string join_lanes(fold_writer& f, prelude& needs) {
     add_exchange(f, needs);
     needs.add("join_lanes",
-              "/// Joins over a group of neighbouring lanes; each of them has the result.\n"
+              "/// Combines the values of a group of adjacent lanes; every lane gets the result.\n"
               "template <class fold, int lanes, class type>\n"
               "__device__ __forceinline__ type join_lanes(type v) {\n"
               "#pragma unroll\n"
@@ -47,7 +47,7 @@ std::string join_lanes(fold_writer& f, prelude& needs) {
 std::string join_slots(fold_writer& f, prelude& needs) {
     join_lanes(f, needs);
     needs.add("join_slots",
-              "/// Joins n values in shared memory; every lane of the warp has the result.\n"
+              "/// Combines n values in shared memory; every lane of the warp gets the result.\n"
               "template <class fold, int n, class type>\n"
               "__device__ __forceinline__ type join_slots(const type* slots) {\n"
               "    constexpr int lanes = n < 32 ? n : 32;\n"
@@ -59,34 +59,35 @@ std::string join_slots(fold_writer& f, prelude& needs) {
 }
 
 std::string scan_lanes(prelude& needs) {
-    needs.add("scan_lanes",
-              "/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns "
-              "what all of\n/// the group fold to.\n"
-              "template <class fold, int lanes, class type, int n>\n"
-              "__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {\n"
-              "#pragma unroll\n"
-              "    for (unsigned int far = 1; far < lanes; far *= 2)\n"
-              "#pragma unroll\n"
-              "        for (int u = 0; u < n; ++u) {\n"
-              "            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);\n"
-              "            if (lane >= far) v[u] = fold::join(left, v[u]);\n"
-              "        }\n"
-              "    type so_far = start;\n"
-              "#pragma unroll\n"
-              "    for (int u = 0; u < n; ++u) {\n"
-              "        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);\n"
-              "        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);\n"
-              "        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);\n"
-              "        so_far = u == 0 ? all : fold::join(so_far, all);\n"
-              "    }\n"
-              "    return so_far;\n}\n");
+    needs.add(
+        "scan_lanes",
+        "/// Exclusive scan over a group of lanes: v[0] of all lanes comes first, then v[1] of all lanes, and so on.\n"
+        "/// Returns the total of the group.\n"
+        "template <class fold, int lanes, class type, int n>\n"
+        "__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {\n"
+        "#pragma unroll\n"
+        "    for (unsigned int far = 1; far < lanes; far *= 2)\n"
+        "#pragma unroll\n"
+        "        for (int u = 0; u < n; ++u) {\n"
+        "            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);\n"
+        "            if (lane >= far) v[u] = fold::join(left, v[u]);\n"
+        "        }\n"
+        "    type so_far = start;\n"
+        "#pragma unroll\n"
+        "    for (int u = 0; u < n; ++u) {\n"
+        "        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);\n"
+        "        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);\n"
+        "        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);\n"
+        "        so_far = u == 0 ? all : fold::join(so_far, all);\n"
+        "    }\n"
+        "    return so_far;\n}\n");
     return "scan_lanes";
 }
 
 std::string scan_block(prelude& needs) {
     scan_lanes(needs);
     needs.add("scan_block",
-              "/// Makes of each v what lies before it in the block, v[0] of all threads coming first.\n"
+              "/// Exclusive scan over a block: v[0] of all threads comes first, then v[1] of all threads, and so on.\n"
               "template <class fold, int warps, class type, int n>\n"
               "__device__ __forceinline__ void scan_block(type (&v)[n], type start, type* parts) {\n"
               "    const unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n"
@@ -131,45 +132,45 @@ std::string join_down(fold_writer& f, const std::string& index, prelude& needs) 
                   " other = part; down + other < height; other += part)\n"
                   "                    all = fold::join(all, own[other * across * n + i]);\n"
                   "                own[i] = all;\n";
-    needs.add(name,
-              "/// Joins over the rows of threads, each of n variables; those of the first row have the results. What "
-              "is much "
-              "to join\n/// is a loop.\n"
-              "template <class fold, int n, class type>\n"
-              "__device__ __forceinline__ void " +
-                  name + "(type* v, void* room, " + index + " across, " + index + " down, " + index +
-                  " height) {\n"
-                  "    type* const own = static_cast<type*>(room) + threadIdx.x * n;\n"
-                  "    __syncthreads();  // the last fold was in the same place\n"
-                  "#pragma unroll\n"
-                  "    for (int i = 0; i < n; ++i) own[i] = v[i];\n"
-                  "    while (height > 1) {\n"
-                  "        const " +
-                  index +
-                  " part = (height + 3) / 4;\n"
-                  "        __syncthreads();\n"
-                  "        if (down < part) {\n"
-                  "#pragma unroll (sizeof(type) > 8 ? 1 : n)\n"
-                  "            for (int i = 0; i < n; ++i) {\n" +
-                  joined +
-                  "            }\n"
-                  "        }\n"
-                  "        height = part;\n"
-                  "    }\n"
-                  "#pragma unroll\n"
-                  "    for (int i = 0; i < n; ++i) v[i] = own[i];\n}\n");
+    needs.add(
+        name,
+        "/// Combines n variables per thread down the thread rows of a block; the first row gets the results. Large\n"
+        "/// types are combined in a loop, which is not unrolled.\n"
+        "template <class fold, int n, class type>\n"
+        "__device__ __forceinline__ void " +
+            name + "(type* v, void* room, " + index + " across, " + index + " down, " + index +
+            " height) {\n"
+            "    type* const own = static_cast<type*>(room) + threadIdx.x * n;\n"
+            "    __syncthreads();  // the previous reduction used the same shared memory\n"
+            "#pragma unroll\n"
+            "    for (int i = 0; i < n; ++i) own[i] = v[i];\n"
+            "    while (height > 1) {\n"
+            "        const " +
+            index +
+            " part = (height + 3) / 4;\n"
+            "        __syncthreads();\n"
+            "        if (down < part) {\n"
+            "#pragma unroll (sizeof(type) > 8 ? 1 : n)\n"
+            "            for (int i = 0; i < n; ++i) {\n" +
+            joined +
+            "            }\n"
+            "        }\n"
+            "        height = part;\n"
+            "    }\n"
+            "#pragma unroll\n"
+            "    for (int i = 0; i < n; ++i) v[i] = own[i];\n}\n");
     return name;
 }
 
 std::string share_down(const std::string& index, prelude& needs) {
     needs.add("share_down",
-              "/// Gives what the first row of threads has, each n variables, to all rows.\n"
+              "/// Broadcasts n variables per thread from the first thread row of a block to all rows.\n"
               "template <int n, class type>\n"
               "__device__ __forceinline__ void share_down(type* v, void* room, " +
                   index + " across, " + index + " down, " + index +
                   " height) {\n"
                   "    type* const own = static_cast<type*>(room) + threadIdx.x * n;\n"
-                  "    __syncthreads();  // the last fold was in the same place\n"
+                  "    __syncthreads();  // the previous reduction used the same shared memory\n"
                   "#pragma unroll\n"
                   "    for (int i = 0; i < n; ++i)\n"
                   "        if (down == 0) own[i] = v[i];\n"

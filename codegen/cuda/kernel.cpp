@@ -79,7 +79,7 @@ void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, s
         pointer(at) + offset(at, graph.nodes[row.operand].axes & ~(in_digit ? 0 : axis_bit(row.axis)));
     element_axis = elements;
     needs.add("load_row",
-              function("Some neighbours, by vectors.", "template <class word, class type, int n>\n") +
+              function("Loads n consecutive elements by vectors.", "template <class word, class type, int n>\n") +
                   "void load_row(type (&to)[n], const type* from) {\n"
                   "#pragma unroll\n"
                   "    for (int i = 0; i < n; i += int(sizeof(word) / sizeof(type)))\n"
@@ -118,13 +118,14 @@ std::string cuda_kernel::loader(reading how, std::string_view word) {
         {"double2",
          "    asm volatile(\"ld.global.nc.L1::no_allocate.v2.f64 {%0, %1}, [%2];\" : \"=d\"(w.x), \"=d\"(w.y) : "
          "\"l\"(from));\n"}};
-    std::string name = "load_cached", access = "__ldg", why = "Elements that other threads read too.";
+    std::string name = "load_cached", access = "__ldg", why = "Loads elements that other threads also read.";
     const auto by = std::ranges::find(streamed, word, &std::pair<std::string_view, std::string_view>::first);
     if (how == reading::in_place) {
-        name = "load_own", access = "__ldcs", why = "Elements of an array that this kernel also writes.";
+        name = "load_own", access = "__ldcs", why = "Loads elements of an array that this kernel also writes.";
     } else if (how == reading::once && by != std::end(streamed)) {
         const std::string type(word);
-        name = "load_stream", access = "stream", why = "Elements that nothing reads again: past the first-level cache.";
+        name = "load_stream", access = "stream",
+        why = "Loads elements that are read only once, without allocating lines in the first-level cache.";
         // Specialisations of one template: load_stream would not find an overload that is declared behind it.
         needs.add("stream", "template <class word>\n__device__ word stream(const word* from);\n");
         needs.add("stream " + type, "template <>\n" + function("") + type + " stream(const " + type +
@@ -138,7 +139,7 @@ std::string cuda_kernel::loader(reading how, std::string_view word) {
 }
 
 std::string cuda_kernel::storer() {
-    needs.add("store", function("Elements that are not read soon: first out of the caches.",
+    needs.add("store", function("Stores elements that are not read soon; the caches evict them first.",
                                 "template <class word, class type, int n>\n") +
                            "void store(type* to, const type (&from)[n]) {\n"
                            "    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));\n}\n");
@@ -153,8 +154,10 @@ std::string cuda_kernel::copier(std::uint32_t bytes) {
                                        ";\"\n                 :: \"r\"(unsigned(__cvta_generic_to_shared(to))), "
                                        "\"l\"(from) : \"memory\");\n"
                                  : "    *static_cast<" + word + "*>(to) = *static_cast<const " + word + "*>(from);\n";
-    needs.add(name, function("Into shared memory, past registers; the thread may wait for it.") + "void " + name +
-                        "(void* to, const void* from) {\n" + copy + "}\n");
+    needs.add(
+        name,
+        function("Copies global to shared memory, bypassing registers. The copy may still be pending on return.") +
+            "void " + name + "(void* to, const void* from) {\n" + copy + "}\n");
     return name;
 }
 
@@ -168,11 +171,11 @@ array_argument cuda_kernel::leaf_of(node_id generator) const {
 }
 
 void cuda_kernel::draw_groups(node_id generator, const std::string& to, std::uint32_t n, const std::string& index,
-                              bool apart) {
+                              bool unaligned) {
     const node& drawn = graph.nodes[generator];
     const std::uint32_t group = generator_group(drawn.type);
     const std::string seed = generator_key(generator);
-    if (apart || !leaf_of(generator).at->head.vector || n % group != 0) {
+    if (unaligned || !leaf_of(generator).at->head.vector || n % group != 0) {
         const std::string from = spell_generator_from(static_cast<detail::generator_kind>(drawn.code), drawn.type,
                                                       key.header.math == detail::math_mode::fast, needs);
         return code.line(from, '<', n, ">(", to, ", ", seed, ", ", index, ");");

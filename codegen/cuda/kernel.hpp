@@ -50,9 +50,9 @@ struct cuda_kernel : kernel_builder {
     /// A random leaf as an operand.
     array_argument leaf_of(node_id generator) const;
     /// Writes n elements of a random leaf from `index` on into an array, by whole calls of the generator: one more
-    /// where they do not begin with a group. `apart`: their place is no multiple of n along the unit axis.
+    /// where they do not begin with a group. `unaligned`: their place is no multiple of n along the unit axis.
     void draw_groups(node_id generator, const std::string& to, std::uint32_t n, const std::string& index,
-                     bool apart = false);
+                     bool unaligned = false);
 
     /// The call by which a fold's struct joins the first `count` elements of an array.
     std::string join_pairs(const std::string& fold, std::uint32_t count, const std::string& values);

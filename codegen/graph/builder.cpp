@@ -9,10 +9,10 @@ namespace ingot::codegen {
 
 using namespace detail;
 
-op row_named(std::string_view wanted) {
+op row_named(std::string_view name) {
     for (std::size_t i = 0; i < op_count; ++i)
-        if (op_table[i].name == wanted) return static_cast<op>(i);
-    throw error("[lower] the operator table has no row " + std::string(wanted));
+        if (op_table[i].name == name) return static_cast<op>(i);
+    throw error("[lower] the operator table has no row " + std::string(name));
 }
 
 std::size_t graph_builder::node_hash::operator()(const node& n) const noexcept {
@@ -24,9 +24,9 @@ std::size_t graph_builder::node_hash::operator()(const node& n) const noexcept {
 }
 
 node_id graph_builder::intern(const node& n) {
-    const auto [place, inserted] = numbers_.try_emplace(n, static_cast<node_id>(graph_.nodes.size()));
+    const auto [entry, inserted] = numbers_.try_emplace(n, static_cast<node_id>(graph_.nodes.size()));
     if (inserted) graph_.nodes.push_back(n);
-    return place->second;
+    return entry->second;
 }
 
 node_id graph_builder::constant(dtype type, double value) {

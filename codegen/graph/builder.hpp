@@ -12,7 +12,7 @@
 namespace ingot::codegen {
 
 /// The row of this name; throws where there is none.
-detail::op row_named(std::string_view wanted);
+detail::op row_named(std::string_view name);
 
 class graph_builder {
 public:

@@ -41,7 +41,7 @@ private:
 
     node_id apply(op o, node_id a) { return map(o, at(a).type, {a}); }
     node_id apply(op o, node_id a, node_id b) { return map(o, at(a).type, {a, b}); }
-    node_id ask(op o, node_id a, node_id b) { return map(o, dtype::b1, {a, b}); }
+    node_id predicate(op o, node_id a, node_id b) { return map(o, dtype::b1, {a, b}); }
     node_id plus(node_id a, node_id b) { return apply(op::add, a, b); }
     node_id minus(node_id a, node_id b) { return apply(op::subtract, a, b); }
     node_id times(node_id a, node_id b) { return apply(op::multiply, a, b); }
@@ -49,9 +49,9 @@ private:
     node_id negated(node_id a) { return apply(op::negative, a); }
     node_id number(double x, node_id like) { return constant(at(like).type, x); }
     node_id choose(node_id c, node_id a, node_id b) { return map(op::where, at(a).type, {c, a, b}); }
-    node_id both(node_id a, node_id b) { return ask(op::logical_and, a, b); }
-    node_id either(node_id a, node_id b) { return ask(op::logical_or, a, b); }
-    node_id zero(node_id a) { return ask(op::equal, a, number(0, a)); }
+    node_id both(node_id a, node_id b) { return predicate(op::logical_and, a, b); }
+    node_id either(node_id a, node_id b) { return predicate(op::logical_or, a, b); }
+    node_id zero(node_id a) { return predicate(op::equal, a, number(0, a)); }
     node_id is_zero(value z) { return both(zero(z.re), zero(z.im)); }
 
     // ---- complex arithmetic
@@ -70,7 +70,7 @@ private:
     /// value.
     value over(value a, value b) {
         const node_id positive = absolute(b.re);
-        const node_id by_re = ask(op::greater_equal, positive, absolute(b.im));
+        const node_id by_re = predicate(op::greater_equal, positive, absolute(b.im));
         const node_id large = choose(by_re, b.re, b.im), small = choose(by_re, b.im, b.re);
         const node_id of_zero = zero(large), ratio = over(small, large);
         const node_id scale = choose(of_zero, positive, plus(large, times(small, ratio)));
@@ -82,7 +82,7 @@ private:
     }
     /// 1 / z by the same scheme. Both parts of 1 / 0 are NaN, as in NumPy.
     value reciprocal(value z) {
-        const node_id by_re = ask(op::less_equal, absolute(z.im), absolute(z.re));
+        const node_id by_re = predicate(op::less_equal, absolute(z.im), absolute(z.re));
         const node_id large = choose(by_re, z.re, z.im), small = choose(by_re, z.im, z.re);
         const node_id ratio = over(small, large), scale = plus(large, times(small, ratio));
         const node_id whole = over(number(1, z.re), scale), part = over(ratio, scale);
@@ -151,10 +151,11 @@ private:
         const value by_squares{map(op::whole_power_re, part, {z.re, z.im, w.re}),
                                map(op::whole_power_im, part, {z.re, z.im, w.re})};
         const value none = constant_like(0, z), one = constant_like(1, z);
-        const node_id whole = both(ask(op::equal, w.re, apply(op::rint, w.re)), ask(op::equal, w.im, none.re));
-        const node_id small = ask(op::less, apply(op::absolute, w.re), number(100, z.re));
+        const node_id whole =
+            both(predicate(op::equal, w.re, apply(op::rint, w.re)), predicate(op::equal, w.im, none.re));
+        const node_id small = predicate(op::less, apply(op::absolute, w.re), number(100, z.re));
         const node_id nan = over(none.re, none.re);
-        const value of_zero = choose(ask(op::greater, w.re, none.re), none, value{nan, nan});
+        const value of_zero = choose(predicate(op::greater, w.re, none.re), none, value{nan, nan});
         const value other = choose(both(whole, small), by_squares, general);
         return choose(is_zero(w), one, choose(is_zero(z), of_zero, other));
     }
@@ -162,10 +163,10 @@ private:
     node_id is_nan(value z) { return either(map(op::isnan, dtype::b1, {z.re}), map(op::isnan, dtype::b1, {z.im})); }
     /// The greater in lexicographic order, or the less; NaN where one is NaN, if NaN wins, else where both are.
     value extreme(op beyond, op not_within, bool nan_wins, value a, value b) {
-        const node_id by_re = both(ask(beyond, a.re, b.re),
+        const node_id by_re = both(predicate(beyond, a.re, b.re),
                                    map(op::logical_not, dtype::b1,
                                        {either(map(op::isnan, dtype::b1, {a.im}), map(op::isnan, dtype::b1, {b.im}))}));
-        const node_id by_im = both(ask(op::equal, a.re, b.re), ask(not_within, a.im, b.im));
+        const node_id by_im = both(predicate(op::equal, a.re, b.re), predicate(not_within, a.im, b.im));
         return choose(either(either(by_re, by_im), is_nan(nan_wins ? a : b)), a, b);
     }
 
@@ -195,9 +196,9 @@ private:
             case op::where:
                 return choose(z.re, v[1], v[2]);
             case op::equal:
-                return {both(ask(o, z.re, v[1].re), ask(o, z.im, v[1].im))};
+                return {both(predicate(o, z.re, v[1].re), predicate(o, z.im, v[1].im))};
             case op::not_equal:
-                return {either(ask(o, z.re, v[1].re), ask(o, z.im, v[1].im))};
+                return {either(predicate(o, z.re, v[1].re), predicate(o, z.im, v[1].im))};
             case op::maximum:
             case op::fmax:
                 return extreme(op::greater, op::greater_equal, o == op::maximum, z, v[1]);
@@ -272,7 +273,7 @@ private:
     // ---- nodes
 
     /// The parts of a complex node that exists as one: an operand, or a library's result.
-    value taken_apart(node_id whole) {
+    value parts_of_node(node_id whole) {
         const dtype part = part_of(at(whole).type);
         return {map(op::real, part, {whole}), map(op::imag, part, {whole})};
     }
@@ -289,7 +290,7 @@ private:
     }
     node_id truth(value z) {
         const node_id zero = number(0, z.re);
-        return either(ask(op::not_equal, z.re, zero), ask(op::not_equal, z.im, zero));
+        return either(predicate(op::not_equal, z.re, zero), predicate(op::not_equal, z.im, zero));
     }
 
     value cast_value(value z, dtype to) {
@@ -325,7 +326,7 @@ private:
         if (!complex) return {intern(n)};
         switch (given.kind) {
             case node_kind::operand:
-                return taken_apart(intern(n));
+                return parts_of_node(intern(n));
             case node_kind::constant:
                 return {constant(part_of(given.type), given.value), constant(part_of(given.type), 0)};
             case node_kind::cast:
@@ -334,7 +335,7 @@ private:
                 if (static_cast<op>(given.code) == op::bit_cast) {
                     n.arguments[0] = whole(v[0]);
                     const node_id made = intern(n);
-                    return is_complex(given.type) ? taken_apart(made) : value{made};
+                    return is_complex(given.type) ? parts_of_node(made) : value{made};
                 }
                 return apply_row(static_cast<op>(given.code), v);
             case node_kind::reduce:
@@ -361,7 +362,7 @@ private:
                 for (int a = 0; a < given.arity; ++a) n.arguments[a] = whole(v[a]);
                 [[fallthrough]];
             case node_kind::view:
-                return is_complex(given.type) ? taken_apart(intern(n)) : value{intern(n)};
+                return is_complex(given.type) ? parts_of_node(intern(n)) : value{intern(n)};
             default:
                 throw error("[lower] a node takes no complex numbers");
         }

@@ -33,14 +33,14 @@ std::uint32_t fold_traits::words() const {
 }
 
 std::uint32_t fold_traits::slots() const {
-    constexpr std::uint32_t place_bytes = 16, slot_bytes = 4;
-    const std::uint32_t bytes = is_arg_reduction() ? place_bytes : words() * static_cast<std::uint32_t>(size_of(type_));
+    constexpr std::uint32_t indexed_bytes = 16, slot_bytes = 4;
+    const std::uint32_t bytes = is_arg_reduction() ? indexed_bytes : words() * static_cast<std::uint32_t>(size_of(type_));
     return (bytes + slot_bytes - 1) / slot_bytes;
 }
 
 std::uint32_t fold_traits::bytes() const {
-    constexpr std::uint32_t place_bytes = 16;
-    return is_arg_reduction() ? place_bytes : static_cast<std::uint32_t>(size_of(wide())) * words();
+    constexpr std::uint32_t indexed_bytes = 16;
+    return is_arg_reduction() ? indexed_bytes : static_cast<std::uint32_t>(size_of(wide())) * words();
 }
 
 }  // namespace ingot::codegen

@@ -28,8 +28,8 @@ public:
         graph_.texts = from_.texts;
         for (const node& n : from_.nodes) became_.push_back(rebuild(n));
         for (const node_id r : from_.roots) {
-            const dtype kept = from_.nodes[r].type;
-            graph_.roots.push_back(is_half(kept) ? narrowed(became_[r], kept) : became_[r]);
+            const dtype stored = from_.nodes[r].type;
+            graph_.roots.push_back(is_half(stored) ? narrowed(became_[r], stored) : became_[r]);
         }
         drop_unused(graph_);
         from_ = std::move(graph_);

@@ -41,9 +41,9 @@ key_header read_header(word_reader& in) {
     h.where = static_cast<target>(modes >> 8 & 15u);
     h.math = static_cast<math_mode>(modes >> 12 & 15u);
     h.wide_index = (modes >> 16 & 1u) != 0;
-    const std::uint32_t place = in.next();
-    h.architecture = place & 0xffffu;
-    h.outputs = place >> 16;
+    const std::uint32_t target_word = in.next();
+    h.architecture = target_word & 0xffffu;
+    h.outputs = target_word >> 16;
     h.program = in.next();
     h.operands = in.next();
     h.axes = in.next();

@@ -74,7 +74,7 @@ void key_loops::share() {
     for (std::size_t a = 0; a < n; ++a)
         extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
     for (std::size_t a = 0; a < n; ++a)
-        if (const std::size_t b = key_.axes[a].partner; b != 0) walk_together(binders, b - 1, a);
+        if (const std::size_t b = key_.axes[a].partner; b != 0) walk_jointly(binders, b - 1, a);
     // A key names one partner of an axis; an axis of a reduction may have several scans that walk along it.
     for (std::size_t scanned = 0; scanned < n; ++scanned)
         for (std::size_t a = scanned + 1; a < n; ++a)
@@ -162,7 +162,7 @@ bool key_loops::walks(const std::vector<binder_facts>& binders, std::size_t scan
     return key_.operands[binders[owner - 1u].pick].strides[along] == stride_class::unit;
 }
 
-void key_loops::walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second) {
+void key_loops::walk_jointly(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second) {
     const auto is_scanned = [&](std::size_t axis) {
         const std::uint16_t owner = key_.axes[axis].owner;
         return owner != 0 && binders[owner - 1u].kind == word_kind::scan;

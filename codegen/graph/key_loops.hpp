@@ -55,7 +55,7 @@ private:
     /// outputs, or one that a reduction or another scan folds.
     bool walks(const std::vector<binder_facts>& binders, std::size_t scanned, std::size_t along) const;
     /// Makes two axes of one extent, the first the earlier, share a loop where one walks along the other.
-    void walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second);
+    void walk_jointly(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second);
     /// Gives a scan's axis that has a loop of its own the loop of an axis along which it walks.
     void follow(const std::vector<binder_facts>& binders, std::size_t scanned, std::size_t along);
     /// An operand's stride classes on loop axes.

@@ -347,15 +347,15 @@ void drop_unused(graph& g) {
         if (used[i])
             for (int a = 0; a < g.nodes[i].arity; ++a) used[g.nodes[i].arguments[a]] = true;
     std::vector<node_id> moved(g.nodes.size(), no_node);
-    std::size_t kept = 0;
+    std::size_t count = 0;
     for (std::size_t i = 0; i < used.size(); ++i) {
         if (!used[i]) continue;
         node n = g.nodes[i];
         for (int a = 0; a < n.arity; ++a) n.arguments[a] = moved[n.arguments[a]];
-        moved[i] = static_cast<node_id>(kept);
-        g.nodes[kept++] = n;
+        moved[i] = static_cast<node_id>(count);
+        g.nodes[count++] = n;
     }
-    g.nodes.resize(kept);
+    g.nodes.resize(count);
     for (node_id& r : g.roots) r = moved[r];
 }
 

@@ -50,14 +50,14 @@ folding find_folding(const key& k, const graph& g) {
         same->reductions.push_back(i);
         same->values.push_back(n.arguments[0]);
     }
-    std::uint64_t kept = 0;
+    std::uint64_t kept_axes = 0;
     for (std::size_t a = 0; a < k.axes.size(); ++a)
-        if (k.axes[a].owner == 0) kept |= axis_bit(g.loop_axis[a]);
+        if (k.axes[a].owner == 0) kept_axes |= axis_bit(g.loop_axis[a]);
     for (std::size_t o = 0; o < k.outputs.size(); ++o) {
         const std::uint64_t axes = loops_of_output(k, g, o);
         // An output along the whole space and nothing else beside the kept axes: one space may be a part of another.
         const auto along = std::ranges::find_if(f.spaces, [&](const folded_space& s) {
-            return s.bits() != 0 && (axes & s.bits()) == s.bits() && (axes & ~(s.bits() | kept)) == 0;
+            return s.bits() != 0 && (axes & s.bits()) == s.bits() && (axes & ~(s.bits() | kept_axes)) == 0;
         });
         (along == f.spaces.end() ? f.results : along->outputs).push_back(o);
     }

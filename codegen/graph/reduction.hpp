@@ -23,7 +23,7 @@ struct folded_space {
     std::vector<std::size_t> outputs;  // outputs that move along these axes too: written element by element
 
     /// All nodes computed for an element: the folded values, then the outputs.
-    std::vector<node_id> wanted(const graph& g) const {
+    std::vector<node_id> computed_nodes(const graph& g) const {
         std::vector<node_id> all = values;
         for (const std::size_t k : outputs) all.push_back(g.roots[k]);
         return all;

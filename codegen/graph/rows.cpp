@@ -10,7 +10,7 @@ namespace ingot::codegen {
 namespace {
 
 /// Stands for the folded axes of several reductions side by side, each over axes of its own.
-constexpr std::uint64_t several = ~std::uint64_t{0};
+constexpr std::uint64_t mixed_axes = ~std::uint64_t{0};
 
 bool within(std::uint64_t axes, std::uint64_t others) { return (axes & ~others) == 0; }
 
@@ -18,7 +18,7 @@ bool is_fold(const node& n) { return n.kind == node_kind::reduce || n.kind == no
 
 }  // namespace
 
-std::vector<node_id> row_program::wanted(const graph& g, std::size_t phase) const {
+std::vector<node_id> row_program::computed_nodes(const graph& g, std::size_t phase) const {
     if (phase == phases.size()) return g.roots;
     std::vector<node_id> values;
     for (const node_id r : phases[phase]) values.push_back(g.nodes[r].arguments[0]);
@@ -50,14 +50,14 @@ std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t bin
 rows rows_of(const key& k, const graph& g, const node& fold) {
     rows r{fold.axes, 0};
     for (const int a : loops_of_binder(k, g, fold.index)) r.folded |= axis_bit(a);
-    r.kept &= ~r.folded;  // a scan's values also move along its row
+    r.kept_axes &= ~r.folded;  // a scan's values also move along its row
     return r;
 }
 
 std::optional<row_program> find_row_program(const key& k, const graph& g) {
     std::optional<row_program> found;
     std::vector<std::size_t> phase(g.nodes.size());  // the first phase in which a node's value can be computed
-    std::uint64_t kept = 0;
+    std::uint64_t kept_axes = 0;
     bool reduces = false;
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
@@ -66,15 +66,15 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
         if (!is_fold(n)) continue;
         reduces = reduces || n.kind == node_kind::reduce;
         std::vector<int> row = loops_of_binder(k, g, n.index);
-        const std::uint64_t others = rows_of(k, g, n).kept;
+        const std::uint64_t others = rows_of(k, g, n).kept_axes;
         if (!found) {
             found.emplace();
             found->row = row;
-            kept = others;
+            kept_axes = others;
         }
         for (const axis_class& a : k.axes)
             if (a.owner == n.index + 1) found->length_class = std::max(found->length_class, a.length_class);
-        if (row.empty() || row != found->row || others != kept) return {};
+        if (row.empty() || row != found->row || others != kept_axes) return {};
         for (std::size_t a = 0; a < k.axes.size(); ++a)  // facts from axes that walk the row again
             if (k.axes[a].owner != 0 && g.loop_axis[a] == row.back())
                 found->subclass = std::max(found->subclass, k.axes[a].subclass);
@@ -84,11 +84,11 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
     if (!found || (!reduces && found->phases.size() == 1)) return {};
     const std::uint64_t outputs = outputs_axes(k), row = found->row_bits();
     const bool along = within(row, outputs);  // outputs move along the row
-    if (kept != (outputs & ~row) || (!along && (row & outputs) != 0)) return {};
+    if (kept_axes != (outputs & ~row) || (!along && (row & outputs) != 0)) return {};
     if (!along && found->phases.size() == 1) return {};
     for (const node& n : g.nodes)
-        if (!within(n.axes, kept | row)) return {};
-    found->kept = axes_in(kept);
+        if (!within(n.axes, kept_axes | row)) return {};
+    found->kept_axes = axes_in(kept_axes);
     return found;
 }
 
@@ -104,7 +104,7 @@ std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output) {
     return axes;
 }
 
-bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, int last_kept) {
+bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, int innermost_kept) {
     std::uint64_t by_one = 0, by_one_on_both = 0;  // the axes along which arrays lie without gaps
     bool on_both = false;
     const auto look = [&](const operand_class& at) {
@@ -115,7 +115,7 @@ bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, in
         }
         if ((moves & folded) == 0) return;
         by_one |= unit;
-        if ((moves & axis_bit(last_kept)) == 0) return;
+        if ((moves & axis_bit(innermost_kept)) == 0) return;
         by_one_on_both |= unit;
         on_both = true;
     };
@@ -123,7 +123,7 @@ bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, in
         if (n.kind == node_kind::operand) look(k.operands[n.index]);
     for (const operand_class& z : k.outputs) look(z);
     if (on_both) by_one = by_one_on_both;
-    return (by_one & axis_bit(last_kept)) != 0 && (by_one & folded) == 0;
+    return (by_one & axis_bit(innermost_kept)) != 0 && (by_one & folded) == 0;
 }
 
 row_uses::row_uses(const key& k, const graph& g, const std::vector<refused_rows>& refused)
@@ -134,7 +134,7 @@ row_uses::row_uses(const key& k, const graph& g, const std::vector<refused_rows>
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
         const std::span<const node_id> values(n.arguments, n.arity);
-        use* const uses = arguments_.data() + place_of(i, 0);
+        use* const uses = arguments_.data() + argument_index(i, 0);
         if (n.kind == node_kind::map || n.kind == node_kind::cast || n.kind == node_kind::user ||
             n.kind == node_kind::store) {
             nodes_[i] = join(values, n.axes, uses);
@@ -150,11 +150,11 @@ row_uses::row_uses(const key& k, const graph& g, const std::vector<refused_rows>
             if (held) *uses = use::held;
             nodes_[i] = {own, true, true, true, !held};
         } else {
-            nodes_[i].reads_places =
+            nodes_[i].reads_elsewhere =
                 n.kind == node_kind::unravel || n.kind == node_kind::gather || n.kind == node_kind::scan;
         }
         if (n.kind == node_kind::library || n.kind == node_kind::view) continue;  // these read memory
-        for (const node_id v : values) nodes_[i].reads_places |= nodes_[v].reads_places;
+        for (const node_id v : values) nodes_[i].reads_elsewhere |= nodes_[v].reads_elsewhere;
     }
     for (std::size_t i = 0; i < g.roots.size(); ++i) join({&g.roots[i], 1}, axes_of_output(k, g, i), &roots_[i]);
 }
@@ -165,14 +165,14 @@ bool row_uses::is_refused(const rows& of, bool scans) const {
 
 /// Whether a kernel that computes this has the values that a node along `axes` needs.
 bool row_uses::fits(const state& s, std::uint64_t axes) const {
-    if (!s.folds || s.reads_places) return false;
-    if (within(axes, s.of.kept)) return true;
-    return within(axes, s.of.kept | s.of.folded) && s.of.folded != several && !is_refused(s.of, s.scans);
+    if (!s.folds || s.reads_elsewhere) return false;
+    if (within(axes, s.of.kept_axes)) return true;
+    return within(axes, s.of.kept_axes | s.of.folded) && s.of.folded != mixed_axes && !is_refused(s.of, s.scans);
 }
 
 bool row_uses::can_join(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const {
     const state& s = nodes_[n];
-    return axes == (s.of.kept | s.of.folded) && fits(s, axes) &&
+    return axes == (s.of.kept_axes | s.of.folded) && fits(s, axes) &&
            std::ranges::all_of(others, [&](node_id other) { return !nodes_[other].folds || nodes_[other].of == s.of; });
 }
 
@@ -180,14 +180,14 @@ bool row_uses::can_join(node_id n, std::uint64_t axes, const std::vector<node_id
 row_uses::state row_uses::join(std::span<const node_id> values, std::uint64_t axes, use* uses) const {
     // The most rows come first: a value constant along some of them is computed once, in a kernel of its own.
     const auto before = [](const state& a, const state& b) {
-        const int of_a = std::popcount(a.of.kept), of_b = std::popcount(b.of.kept);
+        const int of_a = std::popcount(a.of.kept_axes), of_b = std::popcount(b.of.kept_axes);
         return of_a != of_b ? of_a > of_b : a.deep && !b.deep;
     };
     state all;
     for (const node_id v : values)
         if (fits(nodes_[v], axes) && (!all.folds || before(nodes_[v], all))) all = nodes_[v];
     if (!all.folds) return all;
-    const bool along = !within(axes, all.of.kept);
+    const bool along = !within(axes, all.of.kept_axes);
     all.deep = all.deep || along;
     const rows chosen = all.of;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -197,8 +197,8 @@ row_uses::state row_uses::join(std::span<const node_id> values, std::uint64_t ax
             uses[i] = along ? use::held : use::plain;
             all.scans = all.scans || s.scans;
             all.scans_alone = all.scans_alone && s.scans_alone;
-        } else if (!all.deep && !s.deep && s.of.kept == chosen.kept) {
-            all.of.folded = several;
+        } else if (!all.deep && !s.deep && s.of.kept_axes == chosen.kept_axes) {
+            all.of.folded = mixed_axes;
         } else if (!scan_alike(s, all)) {
             uses[i] = use::parted;
         }

@@ -22,20 +22,20 @@ namespace ingot::codegen {
 std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t binder);
 
 struct row_program {
-    std::vector<int> kept;                     // loop axes: each of their points has a row
+    std::vector<int> kept_axes;                // loop axes: each of their points has a row
     std::vector<int> row;                      // loop axes of a row, as the reductions fold over them
     std::uint8_t length_class;                 // of a row's length
     std::uint8_t subclass = 0;                 // the part of that class, or 0
     std::vector<std::vector<node_id>> phases;  // reductions and scans
 
-    std::uint64_t kept_bits() const { return bits(kept); }
+    std::uint64_t kept_bits() const { return bits(kept_axes); }
     std::uint64_t row_bits() const { return bits(row); }
     int inner() const { return row.back(); }
     /// Every row of the class has more elements than `fewest`, and at most `most`.
     std::uint32_t most() const { return longest_of(length_class, subclass); }
     std::uint32_t fewest() const { return fewest_of(length_class, subclass); }
     /// The nodes that a phase computes: the values that it folds, or in the last phase the graph's roots.
-    std::vector<node_id> wanted(const graph& g, std::size_t phase) const;
+    std::vector<node_id> computed_nodes(const graph& g, std::size_t phase) const;
     /// The scans of all phases.
     std::vector<node_id> scans(const graph& g) const;
 
@@ -56,7 +56,7 @@ std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output);
 
 /// The rows of a reduction or a scan, as loop axes.
 struct rows {
-    std::uint64_t kept = 0, folded = 0;
+    std::uint64_t kept_axes = 0, folded = 0;
     friend bool operator==(const rows&, const rows&) = default;
 };
 rows rows_of(const key& k, const graph& g, const node& fold);
@@ -72,7 +72,7 @@ std::uint64_t outputs_axes(const key& k);
 
 /// Whether memory runs along the last kept axis and not along the folded ones. Arrays that move along both decide, for
 /// they make the traffic; where there are none, all that move along the folded axes.
-bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, int last_kept);
+bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, int innermost_kept);
 
 /// Decides which uses of reductions' and scans' values stay in the kernel that computes them, as it holds the row.
 class row_uses {
@@ -84,10 +84,10 @@ public:
     };
     row_uses(const key& k, const graph& g, const std::vector<refused_rows>& refused);
 
-    use of_argument(node_id user, int argument) const { return arguments_[place_of(user, argument)]; }
+    use of_argument(node_id user, int argument) const { return arguments_[argument_index(user, argument)]; }
     use of_root(std::size_t output) const { return roots_[output]; }
     /// Whether one kernel can compute two nodes that move along the same axes.
-    bool are_made_together(node_id a, node_id b) const {
+    bool can_be_fused(node_id a, node_id b) const {
         const state &one = nodes_[a], &other = nodes_[b];
         return !one.folds || !other.folds || one.of == other.of || !(one.deep || other.deep) || scan_alike(one, other);
     }
@@ -102,22 +102,22 @@ private:
     /// The nodes below a node that the same kernel computes.
     struct state {
         rows of;
-        bool folds = false;         // there are reductions, or scans of rows that a kernel may hold
-        bool deep = false;          // a fold of the row uses a fold of it, or a value moves along the row
-        bool scans = false;         // there are scans
-        bool scans_alone = false;   // there are only scans, none of which needs another
-        bool reads_places = false;  // there is a gather, a reshape, or a scan of rows that no kernel holds
+        bool folds = false;            // there are reductions, or scans of rows that a kernel may hold
+        bool deep = false;             // a fold of the row uses a fold of it, or a value moves along the row
+        bool scans = false;            // there are scans
+        bool scans_alone = false;      // there are only scans, none of which needs another
+        bool reads_elsewhere = false;  // there is a gather, a reshape, or a scan of rows that no kernel holds
     };
     /// Scans along one axis need not have the same rows, as no kernel holds these.
     static bool scan_alike(const state& a, const state& b) {
         return a.scans_alone && b.scans_alone && a.of.folded == b.of.folded;
     }
-    static std::size_t place_of(node_id user, int argument) {
+    static std::size_t argument_index(node_id user, int argument) {
         return std::size_t{detail::most_arguments} * user + static_cast<std::size_t>(argument);
     }
     bool is_refused(const rows& of, bool scans) const;
     bool fits(const state& s, std::uint64_t axes) const;
-    bool holds(const state& s, const rows& own) const { return s.of == own && fits(s, own.kept | own.folded); }
+    bool holds(const state& s, const rows& own) const { return s.of == own && fits(s, own.kept_axes | own.folded); }
     state join(std::span<const node_id> values, std::uint64_t axes, use* uses) const;
 
     std::vector<refused_rows> refused_;

@@ -14,23 +14,23 @@ bool has_short_inner(const kernel_builder& b, int axis) {
 }
 
 /// Whether the elements that one strip of neighbouring rows reads are contiguous in memory.
-bool are_columns(const kernel_builder& b, int last_kept, const folded_space& s) {
-    return reduces_strided_axis(b.key, b.graph, s.bits(), last_kept);
+bool are_columns(const kernel_builder& b, int innermost_kept, const folded_space& s) {
+    return reduces_strided_axis(b.key, b.graph, s.bits(), innermost_kept);
 }
 
 /// Across, where rows (one for each point of the kept axes) are short, or neighbouring rows lie closer than a row's
 /// elements; packed, where a row has few neighbours along one axis.
-direction choose_direction(const kernel_builder& b, const std::vector<int>& kept,
+direction choose_direction(const kernel_builder& b, const std::vector<int>& kept_axes,
                            const std::vector<folded_space>& spaces) {
-    if (kept.empty()) return direction::along;
-    const int last = kept.back();
+    if (kept_axes.empty()) return direction::along;
+    const int last = kept_axes.back();
     const bool few = has_short_inner(b, last);
     const bool across = std::ranges::all_of(
         spaces, [&](const folded_space& s) { return s.length_class <= 1 || (!few && are_columns(b, last, s)); });
     if (!across) return direction::along;
     const bool columns = std::ranges::all_of(spaces, [&](const folded_space& s) { return are_columns(b, last, s); });
     const bool may_be_few = few || (last != b.rank - 1 && !columns);
-    return kept.size() > 1 && may_be_few ? direction::packed : direction::across;
+    return kept_axes.size() > 1 && may_be_few ? direction::packed : direction::across;
 }
 
 /// Elements of a strip along rows of this length class.
@@ -44,14 +44,14 @@ std::uint32_t strip_across(const kernel_builder& b, const folding& f, direction 
 }
 
 /// Chooses the values to keep: computed in one phase, needed by a later one, costly, and with room in a cache.
-void choose_kept(const kernel_builder& b, const row_program& r, row_strips& c) {
+void choose_cached(const kernel_builder& b, const row_program& r, row_strips& c) {
     constexpr std::uint32_t cost_worth_keeping = 6;
     constexpr std::uint32_t most_bytes = 1u << 18;  // a part of a second-level cache
     constexpr std::size_t never = ~std::size_t{0};
     std::vector<std::size_t> first(b.graph.nodes.size(), never);
     std::uint64_t bytes = 0;
     for (std::size_t phase = 0; phase <= r.phases.size(); ++phase) {
-        std::vector<node_id> open = r.wanted(b.graph, phase);
+        std::vector<node_id> open = r.computed_nodes(b.graph, phase);
         while (!open.empty()) {
             const node_id i = open.back();
             open.pop_back();
@@ -59,11 +59,11 @@ void choose_kept(const kernel_builder& b, const row_program& r, row_strips& c) {
             const bool folds = n.kind == node_kind::reduce || n.kind == node_kind::scan;
             if (first[i] == phase || folds || (n.axes & r.row_bits()) == 0) continue;
             const bool known = first[i] < phase;
-            if (std::ranges::find(c.kept, i, &row_strips::kept_value::node) != c.kept.end()) continue;
+            if (std::ranges::find(c.cached, i, &row_strips::cached_value::node) != c.cached.end()) continue;
             if (known && n.kind != node_kind::operand && cost_of(b.graph, {i}) >= cost_worth_keeping) {
                 bytes += c.longest * (c.across() ? c.strip : 1) * size_of(n.type);
                 if (bytes > most_bytes) return;
-                c.kept.push_back({i, first[i]});
+                c.cached.push_back({i, first[i]});
                 continue;
             }
             if (!known) first[i] = phase;
@@ -86,11 +86,11 @@ std::string strips_choice::rows() const { return across() ? std::to_string(strip
 
 fold_strips choose_fold_strips(const kernel_builder& b, const folding& f) {
     constexpr std::uint32_t cost_worth_staging = 6;  // of values that vectors compute and single elements do not
-    std::vector<int> kept;
-    for (int a = 0; a < b.rank; ++a) kept.push_back(a);
+    std::vector<int> kept_axes;
+    for (int a = 0; a < b.rank; ++a) kept_axes.push_back(a);
     const folded_space& longest = *std::ranges::max_element(f.spaces, {}, &folded_space::length_class);
     fold_strips c;
-    c.way = choose_direction(b, kept, f.spaces);
+    c.way = choose_direction(b, kept_axes, f.spaces);
     c.strip = c.across() ? strip_across(b, f, c.way) : strip_along(longest.length_class);
     const reach r = reach_of(c.way);
     if (longest.length_class >= r.pieces_from) c.pieces = ceil_divide(points_of(longest.bits()), r.piece);
@@ -117,8 +117,8 @@ std::optional<row_strips> choose_row_strips(const kernel_builder& b, const row_p
     row.axes = r.row;
     row.length_class = r.length_class;
     row_strips c;
-    c.way = choose_direction(b, r.kept, {row});
-    const std::uint8_t longest = c.across() ? longest_across : r.kept.empty() ? longest_alone : longest_along;
+    c.way = choose_direction(b, r.kept_axes, {row});
+    const std::uint8_t longest = c.across() ? longest_across : r.kept_axes.empty() ? longest_alone : longest_along;
     if (r.length_class > longest) return std::nullopt;
     for (std::size_t k = 0; k < b.outputs.size(); ++k) {
         const std::uint64_t axes = axes_of(b, b.outputs[k]);
@@ -134,7 +134,7 @@ std::optional<row_strips> choose_row_strips(const kernel_builder& b, const row_p
     for (const node_id i : scans)
         prefix_bytes += c.longest * (c.across() ? c.strip : 1) * size_of(b.graph.nodes[i].type);
     if (prefix_bytes > most_prefix_bytes) return std::nullopt;
-    choose_kept(b, r, c);
+    choose_cached(b, r, c);
     return c;
 }
 

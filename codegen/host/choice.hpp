@@ -54,12 +54,12 @@ fold_strips choose_fold_strips(const kernel_builder& b, const folding& f);
 
 struct row_strips : strips_choice {
     /// A value that one phase computes and a later one reads from an array.
-    struct kept_value {
+    struct cached_value {
         node_id node;
         std::size_t phase;
     };
     std::uint32_t longest = 0;  // elements of such an array for each row of a strip
-    std::vector<kept_value> kept;
+    std::vector<cached_value> cached;
     std::vector<std::size_t> along_rows, once_a_row;  // outputs with an element for each of a row's, with one a row
     std::string reason() const;
 };

@@ -20,15 +20,15 @@ void host_walk::name_for_turn() {
 /// Where the values contain choices, memory is read before them: a compiler does not load speculatively for both sides
 /// of a choice, and so makes no vectors.
 void host_walk::read_before_choices(const std::vector<node_id>& values, int& elements_read) {
-    const std::vector<bool> wanted = b_.body.wanted_by(values);
+    const std::vector<bool> required = b_.body.required_by(values);
     const auto chooses = [&](node_id i) {
         const node& n = b_.graph.nodes[i];
-        return wanted[i] && n.kind == node_kind::map && static_cast<op>(n.code) == op::where;
+        return required[i] && n.kind == node_kind::map && static_cast<op>(n.code) == op::where;
     };
     bool any = false;
-    for (node_id i = 0; i < wanted.size(); ++i) any = any || chooses(i);
-    for (node_id i = 0; any && i < wanted.size(); ++i) {
-        const bool named = wanted[i] && b_.body.has_name(i) && b_.graph.nodes[i].kind != node_kind::reduce;
+    for (node_id i = 0; i < required.size(); ++i) any = any || chooses(i);
+    for (node_id i = 0; any && i < required.size(); ++i) {
+        const bool named = required[i] && b_.body.has_name(i) && b_.graph.nodes[i].kind != node_kind::reduce;
         if (!named || b_.body.name_of(i).find("[j") == std::string::npos) continue;
         const std::string name = "e" + std::to_string(elements_read++);
         b_.code.line("const ", b_.needs.type(b_.graph.nodes[i].type), ' ', name, " = ", b_.body.name_of(i), ";");
@@ -136,7 +136,8 @@ void host_walk::store_rows(const std::vector<std::size_t>& outputs) {
         else
             b_.code.line(type, "* const ", z.name, "_strip = ", b_.pointer(z), b_.offset(z, kept_axes()), ";");
     }
-    elements(roots, [&](const std::vector<std::string>& values) { assign(nullptr, outputs, values, kept_.back()); });
+    elements(roots,
+             [&](const std::vector<std::string>& values) { assign(nullptr, outputs, values, kept_axes_.back()); });
     for (const std::size_t k : outputs)
         if (packed_) scatter(b_.outputs[k], kept_axes());
 }

@@ -33,8 +33,8 @@ public:
         b_.name_scalars();
         std::vector<node_id> values;
         for (const folded_space& s : spaces_) {
-            const std::vector<node_id> wanted = s.wanted(b_.graph);
-            values.insert(values.end(), wanted.begin(), wanted.end());
+            const std::vector<node_id> computed = s.computed_nodes(b_.graph);
+            values.insert(values.end(), computed.begin(), computed.end());
         }
         walk_.open_block(values);
         std::span<lane_fold> lanes(lanes_);
@@ -56,7 +56,7 @@ public:
         step.reason = choice_.reason();
         for (const folded_space& s : spaces_)  // the cost of the folded values, and one operation to join each
             step.work.push_back(
-                {walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.wanted(b_.graph)) + s.reductions.size()});
+                {walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.computed_nodes(b_.graph)) + s.reductions.size()});
         step.work.push_back({walk_.kept_axes(), cost_of(b_.graph, roots_of_results)});
         p.source = b_.assemble(
             p.expression,
@@ -74,7 +74,7 @@ private:
         b_.step.scratch_count = points_of(walk_.kept_axes()) * b_.step.grid[1];
         b_.step.scratch_bytes = 8 * (words_ + 1);
         b_.needs.add("slots",
-                     "/// A slot of the scratch: written by one block, read and cleared by the one that finishes.\n"
+                     "/// A block writes its slots of the scratch memory; the finishing block reads and clears them.\n"
                      "template <class type>\nstatic inline void put(uint64* slot, type v) {\n"
                      "    __builtin_memcpy(slot, &v, sizeof v);\n}\n\n"
                      "template <class type>\nstatic inline type take(uint64* slot) {\n"

@@ -6,7 +6,7 @@
 namespace ingot::codegen {
 
 void row_folds::write(const folded_space& s, const std::string& number, bool only, std::span<lane_fold> folds,
-                      const std::vector<host_walk::kept_value>& kept) {
+                      const std::vector<host_walk::cached_value>& cached) {
     source_writer& out = b_.code;
     const std::string index = b_.linear();
     const std::string n = b_.count(points_of(s.bits()), "folded" + number);
@@ -37,7 +37,7 @@ void row_folds::write(const folded_space& s, const std::string& number, bool onl
                  reach_.group, ";");
         from = "group", to = "end_of_group";
     }
-    write_group(s, folds, kept, from, to, several);
+    write_group(s, folds, cached, from, to, several);
     if (groups) out.close();
     out.close();
 }
@@ -48,15 +48,15 @@ void row_folds::start(fold_writer& f) {
 }
 
 void row_folds::write_group(const folded_space& s, std::span<lane_fold> folds,
-                            const std::vector<host_walk::kept_value>& kept, const std::string& from,
+                            const std::vector<host_walk::cached_value>& cached, const std::string& from,
                             const std::string& to, bool one_of_many) {
     source_writer& out = b_.code;
     for (const lane_fold& l : folds) {
         l.declare(out);
         l.start(out, walk_.across() ? "m" : std::to_string(walk_.strip()));
     }
-    std::vector<node_id> computed = s.wanted(b_.graph);
-    for (const host_walk::kept_value& k : kept) computed.push_back(k.node);
+    std::vector<node_id> computed = s.computed_nodes(b_.graph);
+    for (const host_walk::cached_value& k : cached) computed.push_back(k.node);
     const auto fold_strip = [&] {
         walk_.open_outputs(s);
         walk_.elements(computed, [&](const std::vector<std::string>& values) {
@@ -64,12 +64,13 @@ void row_folds::write_group(const folded_space& s, std::span<lane_fold> folds,
             for (std::size_t i = 0; i < folds.size(); ++i)
                 out.line(folds[i].join(values[i], walk_.strip_number(from), walk_.strip_in_turn()));
             walk_.put(s, all.subspan(folds.size(), s.outputs.size()));
-            for (std::size_t i = 0; i < kept.size(); ++i) out.line(kept[i].to(), " = ", all.last(kept.size())[i], ";");
+            for (std::size_t i = 0; i < cached.size(); ++i)
+                out.line(cached[i].to(), " = ", all.last(cached.size())[i], ";");
         });
         walk_.close_outputs(s);
         for (const lane_fold& l : folds) l.end_strips(out, walk_.strip_number(from), walk_.strips_at_once());
     };
-    walk_.strips(s, from, to, computed, fold_strip, kept, true);
+    walk_.strips(s, from, to, computed, fold_strip, cached, true);
     for (const lane_fold& l : folds) {
         const std::string name = whole(l.fold());
         const std::string part = walk_.across() ? l.lane(from, to) : l.joined(from, to);

@@ -20,7 +20,7 @@ public:
     /// Writes the folds of a space, and names their results. `only`: there is no other space, so a block of a split
     /// reduction has one piece. `number` distinguishes its length from other spaces'.
     void write(const folded_space& s, const std::string& number, bool only, std::span<lane_fold> folds,
-               const std::vector<host_walk::kept_value>& kept = {});
+               const std::vector<host_walk::cached_value>& cached = {});
 
     /// The fold of a whole row: a variable, or across memory an element of an array.
     std::string whole(const fold_writer& f) const { return walk_.across() ? f.name() + "[j]" : f.name(); }
@@ -29,8 +29,9 @@ public:
     void start(fold_writer& f);
 
 private:
-    void write_group(const folded_space& s, std::span<lane_fold> folds, const std::vector<host_walk::kept_value>& kept,
-                     const std::string& from, const std::string& to, bool one_of_many);
+    void write_group(const folded_space& s, std::span<lane_fold> folds,
+                     const std::vector<host_walk::cached_value>& cached, const std::string& from, const std::string& to,
+                     bool one_of_many);
 
     kernel_builder& b_;
     host_walk& walk_;

@@ -21,7 +21,7 @@ dtype integer_as_wide_as(dtype t) {
 }
 
 constexpr std::string_view join_lanes_text =
-    "/// All lanes as one, joined as a tree.\n"
+    "/// Combines all lanes as a balanced tree.\n"
     "template <class joiner, int n, class type>\n"
     "static inline type join_lanes(type* lanes) {\n"
     "    if constexpr (n > 1) {\n"
@@ -36,16 +36,16 @@ constexpr std::string_view first_of_lanes_text =
     "struct earlier {\n"
     "    static int join(int a, int b) { return a < b ? a : b; }\n"
     "};\n\n"
-    "/// The first place of the best value: lane j of strip s is s * n + j. A NaN is best.\n"
+    "/// Returns the first index of the best value; lane j of strip s has index s * n + j. A NaN is best.\n"
     "template <class joiner, int n, class type, class number>\n"
     "static inline int first_of_lanes(const type* lanes, const number* strips, type& best) {\n"
     "    alignas(64) type values[n];\n"
-    "    alignas(64) int places[n];\n"
+    "    alignas(64) int indices[n];\n"
     "    for (int l = 0; l < n; ++l) values[l] = lanes[l];\n"
     "    best = join_lanes<joiner, n>(values);\n"
     "    for (int l = 0; l < n; ++l)\n"
-    "        places[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;\n"
-    "    return join_lanes<earlier, n>(places);\n"
+    "        indices[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;\n"
+    "    return join_lanes<earlier, n>(indices);\n"
     "}\n";
 
 }  // namespace
@@ -67,8 +67,8 @@ lane_fold::lane_fold(fold_writer& f, const graph& g, std::size_t number, std::ui
     const std::string wins = nan ? "const " + strip_type_ + " wins = " + mask + "!(v " + (greatest ? "<=" : ">=") +
                                        " best)) & " + mask + "best == best);"
                                  : std::string("const bool wins = v ") + (greatest ? ">" : "<") + " best;";
-    needs.add(keep_, "/// A lane's best element yet, and in which strip it stood" +
-                         std::string(nan ? "; a NaN stays" : "") + ".\nstatic inline void " + keep_ + '(' +
+    needs.add(keep_, "/// Updates a lane's best element and the number of its strip" +
+                         std::string(nan ? "; a NaN stays best" : "") + ".\nstatic inline void " + keep_ + '(' +
                          value_type_ + " v, " + strip_type_ + " strip, " + value_type_ + "& best, " + strip_type_ +
                          "& best_strip) {\n    " + wins +
                          "\n    best = wins ? v : best;\n    best_strip = wins ? strip : best_strip;\n}\n");
@@ -107,11 +107,11 @@ std::string lane_fold::joined(const std::string& from, const std::string& to) co
     if (!fold_->is_arg_reduction()) return "join_lanes<" + fold_->joiner() + ", " + width + ">(" + lanes_ + ')';
     needs_->add("first_of_lanes", first_of_lanes_text);
     const std::string name = "first_" + fold_->joiner(), at = needs_->type(dtype::i8);
-    needs_->add(name, "/// The winner among lanes.\ntemplate <int n>\nstatic inline " + fold_->type() + ' ' + name +
-                          "(const " + value_type_ + "* lanes, const " + strip_type_ + "* strips, " + at +
-                          " from) {\n    " + value_type_ + " best;\n    const int place = first_of_lanes<" +
-                          fold_->extreme_joiner() +
-                          ", n>(lanes, strips, best);\n    return {best, from + place};\n}\n");
+    needs_->add(name, "/// Returns the best element of all lanes and its index.\ntemplate <int n>\nstatic inline " +
+                          fold_->type() + ' ' + name + "(const " + value_type_ + "* lanes, const " + strip_type_ +
+                          "* strips, " + at + " from) {\n    " + value_type_ +
+                          " best;\n    const int index = first_of_lanes<" + fold_->extreme_joiner() +
+                          ", n>(lanes, strips, best);\n    return {best, from + index};\n}\n");
     return name + '<' + width + ">(" + lanes_ + ", " + strips_ + ", " + from + ')';
 }
 

@@ -32,13 +32,14 @@ std::uint32_t lanes_of_whole_vectors(const graph& g) {
 }
 
 void add_rolled(prelude& needs) {
-    needs.add("rolled",
-              "/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.\n"
-              "#ifdef __clang__\n"
-              "#define rolled\n"
-              "#else\n"
-              "#define rolled _Pragma(\"GCC unroll 1\")\n"
-              "#endif\n");
+    needs.add(
+        "rolled",
+        "/// Keeps the next loop rolled until it is vectorised; if unrolled before, its calls would stay scalar.\n"
+        "#ifdef __clang__\n"
+        "#define rolled\n"
+        "#else\n"
+        "#define rolled _Pragma(\"GCC unroll 1\")\n"
+        "#endif\n");
 }
 
 void open_whole_vectors(kernel_builder& b, const std::string& m, bool independent) {

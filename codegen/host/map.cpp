@@ -30,8 +30,8 @@ host_map::host_map(const key& k, const graph& g)
     choose_side();
     if (has_short_rows() || (vectors_ && b_.rank > 1 && side_ < 0))
         packed_.emplace(b_, axes_in(all_axes()), packed_strip);
-    for (const auto* places : {&b_.inputs, &b_.outputs})
-        for (const array_argument& at : *places)
+    for (const auto* arrays : {&b_.inputs, &b_.outputs})
+        for (const array_argument& at : *arrays)
             if (!at.is_output || !b_.is_scattered(at)) add_row(at);
     if (packed_) choose_values_of_rows();
 }
@@ -184,7 +184,7 @@ std::string host_map::element(const row& r) {
 void host_map::write_elements(const std::string& type, const std::string& n) {
     source_writer& out = b_.code;
     open_lanes(n, type);
-    const std::vector<bool> read = vectors_ ? std::vector<bool>(b_.graph.nodes.size()) : write_places();
+    const std::vector<bool> read = vectors_ ? std::vector<bool>(b_.graph.nodes.size()) : write_indices();
     for (const row& r : rows_)
         if (!r.at->is_output && !read[r.at->node])
             out.line("const ", r.type, ' ', r.at->name, " = ", b_.needs.element(r.at->at->head.type, element(r)), ";");
@@ -200,18 +200,19 @@ void host_map::write_elements(const std::string& type, const std::string& n) {
         out.line("const ", type_name(z.at->head.type), " r", number, " = ", values.back(), ";");
         values.back() = "r" + number;
         if (b_.is_scattered(z))
-            out.line("const ", b_.needs.type(dtype::i8), " at", number, " = ", b_.body.value(b_.place_of(z), out), ";");
+            out.line("const ", b_.needs.type(dtype::i8), " at", number, " = ",
+                     b_.body.value(b_.scatter_index_of(z), out), ";");
     }
     for (const row& r : rows_)
         if (r.at->is_output) out.line(element(r), " = ", values[r.at->index], ";");
     for (const array_argument& z : b_.outputs)
-        if (b_.is_scattered(z)) b_.store_scattered(z, "at" + std::to_string(z.index), values[z.index], has_place());
+        if (b_.is_scattered(z)) b_.store_scattered(z, "at" + std::to_string(z.index), values[z.index], has_index());
     close_lanes();
 }
 
-std::string host_map::has_place() const {
+std::string host_map::has_index() const {
     std::string condition = vectors_ ? "j < m" : "";
-    if (b_.checks_places())
+    if (b_.checks_indices())
         condition += (condition.empty() ? "" : " && ") + std::string(vectors_ ? "inside[j]" : "inside");
     return condition;
 }

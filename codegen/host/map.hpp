@@ -99,7 +99,7 @@ private:
     std::string in_piece() const { return vectors_ || streams_ ? "(first + j)" : "j"; }
 
     /// Writes the digits of every unravelled place, for element j of the row. Returns what is read for indices.
-    std::vector<bool> write_places();
+    std::vector<bool> write_indices();
     void read_element(const row& r);
     void read_for_index(node_id index, std::vector<bool>& read);
     std::string scattered_element(const row& r);
@@ -109,7 +109,7 @@ private:
     /// Writes the loop itself. All is read before the first store, as an output may be an input's own array.
     void write_elements(const std::string& type, const std::string& n);
     /// The condition that a scattered element of the loop exists and has a place.
-    std::string has_place() const;
+    std::string has_index() const;
     void open_lanes(const std::string& n, const std::string& type = "int");
     void close_lanes();
 

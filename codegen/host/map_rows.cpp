@@ -72,20 +72,20 @@ void host_map::choose_values_of_rows() {
     const graph& g = b_.graph;
     const auto of_rows = [&](const node& n) { return n.axes != 0 && (n.axes & ~axis_range(0, inner_)) == 0; };
     // Random numbers are drawn, and places found, for each element of a strip.
-    std::vector<bool> wanted(g.nodes.size()), of_each(g.nodes.size());
-    for (const node_id r : g.roots) wanted[r] = true;
+    std::vector<bool> required(g.nodes.size()), of_each(g.nodes.size());
+    for (const node_id r : g.roots) required[r] = true;
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
         of_each[i] = n.kind == node_kind::unravel || n.kind == node_kind::gather ||
                      std::ranges::find(b_.generators, i) != b_.generators.end();
         for (int a = 0; a < n.arity; ++a) {
             of_each[i] = of_each[i] || of_each[n.arguments[a]];
-            if (!of_rows(n)) wanted[n.arguments[a]] = true;
+            if (!of_rows(n)) required[n.arguments[a]] = true;
         }
     }
     const auto outside = b_.body.scope();
     for (node_id i = 0; i < g.nodes.size(); ++i) {
-        if (!wanted[i] || of_each[i] || !of_rows(g.nodes[i]) || cost_of(g, {i}) < cost_worth_keeping) continue;
+        if (!required[i] || of_each[i] || !of_rows(g.nodes[i]) || cost_of(g, {i}) < cost_worth_keeping) continue;
         const std::string name = "row_value" + std::to_string(values_of_rows_.size());
         values_of_rows_.push_back({i, name, b_.needs.type(g.nodes[i].type)});
         b_.body.name(i, name);
@@ -93,7 +93,7 @@ void host_map::choose_values_of_rows() {
     std::vector<node_id> values = g.roots;
     for (const unravelling& u : b_.unravellings)
         if (u.gathers()) values.push_back(u.index);
-    const std::vector<bool> of_elements = b_.body.wanted_by(values);
+    const std::vector<bool> of_elements = b_.body.required_by(values);
     b_.body.leave(outside);
     for (row& r : rows_) r.of_rows = !r.at->is_output && !of_elements[r.at->node];
 }
@@ -139,12 +139,12 @@ void host_map::read_rows() {
         if (!r.at->is_output && !r.scattered) b_.body.name(r.at->node, r.at->name);
     // A generator read at the digits of a place is named later, inside the loop over elements, which declares the
     // digits, even where the place is constant along the row.
-    const auto at_place = [&](node_id n) { return (b_.graph.nodes[n].axes & b_.unravelled_axes()) != 0; };
+    const auto is_unravelled = [&](node_id n) { return (b_.graph.nodes[n].axes & b_.unravelled_axes()) != 0; };
     for (const node_id g : b_.generators)
-        if (!at_place(g)) add_generator(g);
+        if (!is_unravelled(g)) add_generator(g);
     if (!packed_) b_.body.hoist(axis_range(0, inner_), b_.graph.roots, b_.code);
     for (const node_id g : b_.generators)
-        if (at_place(g)) add_generator(g);
+        if (is_unravelled(g)) add_generator(g);
     for (const row& r : rows_)
         if (r.scattered) b_.body.name(r.at->node, r.at->name);
     std::erase_if(rows_, [&](const row& r) { return is_single(r); });
@@ -185,21 +185,21 @@ void host_map::read_element(const row& r) {
 
 /// Reads the operands of a gather's index, unless they are read already.
 void host_map::read_for_index(node_id index, std::vector<bool>& read) {
-    const std::vector<bool> wanted = b_.body.wanted_by({index});
+    const std::vector<bool> required = b_.body.required_by({index});
     for (const row& r : rows_) {
-        if (r.at->is_output || read[r.at->node] || !wanted[r.at->node]) continue;
+        if (r.at->is_output || read[r.at->node] || !required[r.at->node]) continue;
         read[r.at->node] = true;
         read_element(r);
     }
     for (const node_id g : b_.generators) {
-        if (!is_random_strip(g) || read[g] || !wanted[g]) continue;
+        if (!is_random_strip(g) || read[g] || !required[g]) continue;
         read[g] = true;
         const std::string name = generator(g).name;
         b_.code.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', name, " = ", name, "_strip[j];");
     }
 }
 
-std::vector<bool> host_map::write_places() {
+std::vector<bool> host_map::write_indices() {
     source_writer& out = b_.code;
     std::vector<bool> read(b_.graph.nodes.size());
     for (const unravelling& u : b_.unravellings) {
@@ -208,15 +208,15 @@ std::vector<bool> host_map::write_places() {
             const body_writer::names outside = b_.body.scope();
             const std::string index = b_.body.value(u.index, out);
             if (u.is_checked()) out.line("bool ", u.name, " = false;");
-            out.line("const ", b_.signed_index(), ' ', digit(u.axes[0]), " = ", b_.gathered_place(u, index), ";");
+            out.line("const ", b_.signed_index(), ' ', digit(u.axes[0]), " = ", b_.gathered_index(u, index), ";");
             b_.body.leave(outside);
             continue;
         }
         out.line(u.axes.size() > 1 ? "" : "const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(',
-                 b_.place_index(u, all_axes() | b_.unravelled_axes(), along(u.pick)), ");");
+                 b_.unravelled_index(u, all_axes() | b_.unravelled_axes(), along(u.pick)), ");");
         write_digits(b_, u.name, u.axes);
     }
-    if (b_.checks_places()) out.line(vectors_ ? "inside[j] = " : "const bool inside = ", b_.all_inside(), ";");
+    if (b_.checks_indices()) out.line(vectors_ ? "inside[j] = " : "const bool inside = ", b_.all_inside(), ";");
     return read;
 }
 

@@ -16,10 +16,10 @@ constexpr std::uint32_t streamed_bytes = 64u << 20;  // with the operands, more 
 }  // namespace
 
 bool host_map::can_stream() const {
-    const auto apart = [](const operand_class& o) { return !o.head.aliased; };
+    const auto is_unaliased = [](const operand_class& o) { return !o.head.aliased; };
     const auto in_lines = [&](const array_argument& out) { return inner_class(out, inner_) == stride_class::unit; };
     return b_.rank > 0 && (b_.key.axes[static_cast<std::size_t>(inner_)].flags & axis_flags::short_inner) == 0 &&
-           std::ranges::all_of(b_.key.operands, apart) && std::ranges::all_of(b_.outputs, in_lines);
+           std::ranges::all_of(b_.key.operands, is_unaliased) && std::ranges::all_of(b_.outputs, in_lines);
 }
 
 void host_map::declare_large() {
@@ -80,7 +80,7 @@ void host_map::declare_copies() {
     };
     for (const row& r : rows_)
         if (!is_single(r) && !r.of_rows && (vectors_ || !r.scattered)) declare(r.type, copy_of(r));
-    if (vectors_ && b_.checks_places()) declare("bool", "inside");
+    if (vectors_ && b_.checks_indices()) declare("bool", "inside");
     std::vector<node_id> nodes;
     for (const value_of_rows& v : values_of_rows_) nodes.push_back(v.node);
     const std::vector<bool> below = nodes_below(b_.graph, nodes);
@@ -115,7 +115,7 @@ void host_map::write_strips() {
     write_random_strips();
     if (vectors_ && !b_.unravellings.empty()) {
         out.open("for (int j = 0; j < m; ++j)");
-        const std::vector<bool> read = write_places();
+        const std::vector<bool> read = write_indices();
         for (const row& r : rows_)
             if (r.scattered && !read[r.at->node]) out.line(copy_of(r), "[j] = ", scattered_element(r), ";");
         for (const scattered_number& s : scattered_numbers_) out.line(s.copy, " = ", s.number, ";");

@@ -20,22 +20,23 @@ void packed_strips::declare() {
         return text;
     };
     b_.needs.add("packing",
-                 replaced("/// Strips of whole points of an axis, one behind the other in linear order.\n"
+                 replaced("/// Consecutive strips in linear order; each covers whole points of the axis that is cut.\n"
                           "struct packing {\n"
-                          "    @ span, step;  // elements of all points of the axis, and of a strip\n"
-                          "    /// The first strip that begins at a place or behind it.\n"
+                          "    @ span, step;  // elements of all points of that axis, and of a strip\n"
+                          "    /// Returns the start of the first strip at or after `at`.\n"
                           "    @ first(@ at) const {\n"
                           "        const @ within = (at % span + step - 1) / step * step;\n"
                           "        return at / span * span + (within < span ? within : span);\n"
                           "    }\n"
-                          "    /// Elements of the strip that begins there.\n"
+                          "    /// Returns the number of elements of the strip that starts at `at`.\n"
                           "    int length(@ at) const {\n"
                           "        const @ left = span - at % span;\n"
                           "        return int(left < step ? left : step);\n"
                           "    }\n"
                           "};\n"
-                          "/// The axis is the innermost with more points than there is room for; a strip "
-                          "is whole vectors\n/// where so many of its points have room.\n"
+                          "/// Cuts the innermost axis that exceeds `room`. A strip is a whole number of vectors if "
+                          "`room` has space\n"
+                          "/// for enough points.\n"
                           "template <class... extents>\n"
                           "static inline packing pack(@ room, @ vector, @ inner, extents... outer) {\n"
                           "    const @ sizes[] = {outer...};\n"
@@ -46,11 +47,11 @@ void packed_strips::declare() {
                           "        span *= n;\n"
                           "    }\n"
                           "    const @ common = (point | vector) & -(point | vector);\n"
-                          "    @ most = room / point, several = vector / common;\n"
-                          "    if (several > most) several = 1;\n"
-                          "    most = most / several * several;\n"
+                          "    @ most = room / point, multiple = vector / common;\n"
+                          "    if (multiple > most) multiple = 1;\n"
+                          "    most = most / multiple * multiple;\n"
                           "    const @ points = span / point, strips = (points + most - 1) / most;\n"
-                          "    const @ each = ((points + strips - 1) / strips + several - 1) / several * several;\n"
+                          "    const @ each = ((points + strips - 1) / strips + multiple - 1) / multiple * multiple;\n"
                           "    return {span, (each < points ? each : points) * point};\n"
                           "}\n"));
     std::string extents;
@@ -72,7 +73,7 @@ void packed_strips::add_table(const array_argument& at, bool flagged) {
 std::string packed_strips::gather(const array_argument& at, const std::string& copy, const std::string& row) {
     if (inner_class(at, axes_.back()) == stride_class::broadcast) return spread(copy, row, at.name + "_at");
     b_.needs.add("gather_lanes",
-                 "/// Lanes of a strip from memory, where they are one run or each has an offset.\n"
+                 "/// Loads the lanes of a strip, which are contiguous or have one offset each.\n"
                  "template <class type, class offset>\n"
                  "static inline void gather_lanes(type* to, const type* row, const offset* at, bool dense, int m) {\n"
                  "    if (dense)\n"
@@ -86,7 +87,7 @@ std::string packed_strips::gather(const array_argument& at, const std::string& c
 std::string packed_strips::scatter(const array_argument& at, const std::string& copy, const std::string& row) {
     b_.needs.add(
         "scatter_lanes",
-        "/// Lanes of a strip to memory.\n"
+        "/// Stores the lanes of a strip, which are contiguous or have one offset each.\n"
         "template <class type, class offset>\n"
         "static inline void scatter_lanes(const type* from, type* row, const offset* at, bool dense, int m) {\n"
         "    if (dense)\n"
@@ -98,20 +99,21 @@ std::string packed_strips::scatter(const array_argument& at, const std::string& 
 }
 
 std::string packed_strips::spread(const std::string& copy, const std::string& row, const std::string& offsets) {
-    b_.needs.add("spread_lanes",
-                 "/// An element for each row of n lanes. Of very short rows a loop costs more than an offset a lane.\n"
-                 "template <class type, class offset>\n"
-                 "static inline void spread_lanes(type* to, const type* from, const offset* at, int n, int m) {\n"
-                 "    if (n < 16) {\n"
-                 "        for (int j = 0; j < m; ++j) to[j] = from[at[j]];\n"
-                 "        return;\n"
-                 "    }\n"
-                 "    for (int j = 0; j < m; j += n) {\n"
-                 "        const type value = from[at[j]];\n"
-                 "        const int end = m - j < n ? m : j + n;\n"
-                 "        for (int k = j; k < end; ++k) to[k] = value;\n"
-                 "    }\n"
-                 "}\n");
+    b_.needs.add(
+        "spread_lanes",
+        "/// Repeats one element over each row of n lanes. For very short rows one offset per lane is cheaper.\n"
+        "template <class type, class offset>\n"
+        "static inline void spread_lanes(type* to, const type* from, const offset* at, int n, int m) {\n"
+        "    if (n < 16) {\n"
+        "        for (int j = 0; j < m; ++j) to[j] = from[at[j]];\n"
+        "        return;\n"
+        "    }\n"
+        "    for (int j = 0; j < m; j += n) {\n"
+        "        const type value = from[at[j]];\n"
+        "        const int end = m - j < n ? m : j + n;\n"
+        "        for (int k = j; k < end; ++k) to[k] = value;\n"
+        "    }\n"
+        "}\n");
     const std::string n = b_.count(points_of(axis_bit(axes_.back())), "n" + std::to_string(axes_.back()));
     return "spread_lanes(" + copy + ", " + row + ", " + offsets + ", int(" + n + "), m);";
 }

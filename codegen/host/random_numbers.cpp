@@ -13,7 +13,7 @@ constexpr std::uint32_t groups_at_once = 16;  // whole vectors of every dtype
 
 /// The words of groups, in the order of the elements. g++ needs many shuffles for products of 32-bit lanes, and none in
 /// 64-bit lanes, whose upper halves a product does not read.
-constexpr std::string_view words_of_groups = R"(/// The words of 16 groups, one behind the other.
+constexpr std::string_view words_of_groups = R"(/// Computes the words of 16 consecutive groups.
 #ifdef __AVX2__
 typedef uint64 word_lanes __attribute__((vector_size(32)));
 static inline word_lanes low_product(word_lanes a, word_lanes b) {
@@ -99,7 +99,7 @@ std::string spell_run(kernel_builder& b, node_id generator) {
     add_independent(b.needs);
     b.needs.add("philox_groups", words_of_groups);
     std::string text =
-        "/// The numbers [first, first + m), in an array that has room for whole vectors of groups.\n"
+        "/// Computes the numbers [first, first + m) in `to`, which has room for whole vectors of groups.\n"
         "static inline const " +
         type + "* " + name + "_run(" + type + "* to, " + std::string(key_type_of(kind)) +
         " key, uint64 first, int m) {\n    const int before = int(first % " + size + "), groups = (before + m + " +

@@ -22,7 +22,11 @@ folded_space space_of(const row_program& r) {
 class host_rows {
 public:
     host_rows(const key& k, const graph& g, const row_program& r)
-        : b_(k, g), r_(r), choice_(choose_row_strips(b_, r).value()), walk_(b_, r.kept, choice_), rows_(b_, walk_) {
+        : b_(k, g),
+          r_(r),
+          choice_(choose_row_strips(b_, r).value()),
+          walk_(b_, r.kept_axes, choice_),
+          rows_(b_, walk_) {
         std::size_t number = 0;
         for (const auto& phase : r.phases) {
             std::vector<fold_writer>&own = folds_.emplace_back(), &scans = scans_.emplace_back();
@@ -32,22 +36,22 @@ public:
         for (auto& phase : folds_)
             for (fold_writer& f : phase)
                 lanes_.emplace_back(f, g, lanes_.size(), walk_.strip(), !walk_.across(), b_.needs);
-        for (const row_strips::kept_value& value : choice_.kept)
-            kept_.push_back({value.node, "kept" + std::to_string(kept_.size())});
+        for (const row_strips::cached_value& value : choice_.cached)
+            cached_.push_back({value.node, "cached" + std::to_string(cached_.size())});
     }
 
     void write(plan& p) {
         b_.name_scalars();
         std::vector<node_id> all;
         for (std::size_t phase = 0; phase <= r_.phases.size(); ++phase)
-            for (const node_id n : r_.wanted(b_.graph, phase)) all.push_back(n);
+            for (const node_id n : r_.computed_nodes(b_.graph, phase)) all.push_back(n);
         walk_.open_block(all);
         const folded_space row = whole_row();
         const std::string n = b_.count(points_of(row.bits()), "folded");
         walk_.stage(row, n);
-        for (const host_walk::kept_value& k : kept_) walk_.declare_kept(k, choice_.longest);
+        for (const host_walk::cached_value& k : cached_) walk_.declare_cached(k, choice_.longest);
         for (const auto& phase : scans_)
-            for (const fold_writer& f : phase) walk_.declare_kept(prefixes(f), choice_.longest);
+            for (const fold_writer& f : phase) walk_.declare_cached(prefixes(f), choice_.longest);
         std::span<lane_fold> lanes(lanes_);
         for (std::size_t phase = 0; phase < r_.phases.size(); ++phase) {
             write_phase(phase, lanes.first(folds_[phase].size()));
@@ -64,28 +68,28 @@ public:
 
 private:
     void write_phase(std::size_t phase, std::span<lane_fold> lanes) {
-        const std::vector<node_id> values = r_.wanted(b_.graph, phase);
+        const std::vector<node_id> values = r_.computed_nodes(b_.graph, phase);
         b_.body.hoist(walk_.outer_axes(), values, b_.code);
         folded_space s = space_of(r_);
         for (const fold_writer& f : folds_[phase]) {
             s.reductions.push_back(f.reduction());
             s.values.push_back(f.value());
         }
-        std::vector<host_walk::kept_value> now;
-        for (std::size_t k = 0; k < kept_.size(); ++k)
-            if (choice_.kept[k].phase == phase) now.push_back(kept_[k]);
+        std::vector<host_walk::cached_value> now;
+        for (std::size_t k = 0; k < cached_.size(); ++k)
+            if (choice_.cached[k].phase == phase) now.push_back(cached_[k]);
         if (!s.reductions.empty()) rows_.write(s, "", true, lanes, std::exchange(now, {}));
         if (!scans_[phase].empty()) write_scans(scans_[phase], now);
         b_.step.work.push_back({walk_.kept_axes() | s.bits(), cost_of(b_.graph, values) + r_.phases[phase].size()});
     }
 
-    host_walk::kept_value prefixes(const fold_writer& f) const { return {f.reduction(), f.name() + "_row"}; }
+    host_walk::cached_value prefixes(const fold_writer& f) const { return {f.reduction(), f.name() + "_row"}; }
 
     /// Strip after strip: the scanned values, then the prefixes in their place. A float's sums are joined in double.
-    void write_scans(std::vector<fold_writer>& scans, std::vector<host_walk::kept_value> kept) {
+    void write_scans(std::vector<fold_writer>& scans, std::vector<host_walk::cached_value> cached) {
         source_writer& out = b_.code;
         folded_space s = space_of(r_);
-        std::vector<host_walk::kept_value> made;
+        std::vector<host_walk::cached_value> made;
         for (fold_writer& f : scans) {
             s.values.push_back(f.value());
             made.push_back(prefixes(f));
@@ -98,12 +102,12 @@ private:
             }
         }
         std::vector<node_id> computed = s.values;
-        for (const host_walk::kept_value& k : kept) computed.push_back(k.node);
-        kept.insert(kept.begin(), made.begin(), made.end());
+        for (const host_walk::cached_value& k : cached) computed.push_back(k.node);
+        cached.insert(cached.begin(), made.begin(), made.end());
         const std::string n = b_.count(points_of(s.bits()), "folded");
         const auto scan_strip = [&] {
             walk_.elements(computed, [&](const std::vector<std::string>& values) {
-                for (std::size_t i = 0; i < kept.size(); ++i) out.line(kept[i].to(), " = ", values[i], ";");
+                for (std::size_t i = 0; i < cached.size(); ++i) out.line(cached[i].to(), " = ", values[i], ";");
             });
             out.open("for (int j = 0; j < m; ++j)");
             for (std::size_t i = 0; i < scans.size(); ++i) {
@@ -117,7 +121,7 @@ private:
         // Copies of strips end with the loop, as the outputs' loop has copies of its own.
         const bool copies = s.axes.size() > 1 || calls_inexact(b_.graph, target::host);
         if (copies) out.open();
-        walk_.strips(s, "0", n, computed, scan_strip, kept);
+        walk_.strips(s, "0", n, computed, scan_strip, cached);
         if (copies) out.close();
     }
 
@@ -132,7 +136,7 @@ private:
         const std::vector<std::size_t>& once = choice_.once_a_row;
         std::vector<node_id> once_roots;
         for (const std::size_t k : once) once_roots.push_back(b_.graph.roots[k]);
-        const std::vector<node_id> along_roots = s.wanted(b_.graph);
+        const std::vector<node_id> along_roots = s.computed_nodes(b_.graph);
         b_.body.hoist(walk_.outer_axes(), b_.graph.roots, b_.code);
         if (!s.outputs.empty()) {
             walk_.strips(s, "0", n, along_roots, [&] {
@@ -167,7 +171,7 @@ private:
     row_folds rows_;
     std::vector<std::vector<fold_writer>> folds_, scans_;  // of each phase: reductions, scans
     std::vector<lane_fold> lanes_;                         // of all reductions
-    std::vector<host_walk::kept_value> kept_;              // the values that the choice keeps
+    std::vector<host_walk::cached_value> cached_;          // the values that the choice keeps
 };
 
 }  // namespace

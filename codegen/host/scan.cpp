@@ -107,18 +107,18 @@ private:
     /// Reads the operands that move along no other axes and have no name yet: all, or those that the folds need.
     void read(std::uint64_t axes, bool everything = true) {
         const std::vector<bool> below = nodes_below(b_.graph, s_.values);
-        const auto wanted = [&](node_id n) {
+        const auto required = [&](node_id n) {
             return (everything || below[n]) && !b_.body.has_name(n) && (loops_of(n) & ~axes) == 0;
         };
         for (const array_argument& in : b_.inputs) {
-            if (!wanted(in.node)) continue;
+            if (!required(in.node)) continue;
             const std::string element = "*(" + b_.pointer(in) + b_.offset(in, axes) + ')';
             b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
                          b_.needs.element(in.at->head.type, element), ";");
             b_.body.name(in.node, in.name);
         }
         for (const node_id g : b_.generators)
-            if (wanted(g)) b_.body.name(g, b_.generator_call(g, b_.generator_index(g, axes)));
+            if (required(g)) b_.body.name(g, b_.generator_call(g, b_.generator_index(g, axes)));
     }
     void read_fixed() {
         read(fixed_bits());
@@ -131,15 +131,15 @@ private:
     void declare_folds() {
         for (fold_writer& f : folds_) b_.code.line(f.wide_type(), ' ', f.name(), " = ", f.wide_start(), ";");
     }
-    std::string so_far(const fold_writer& f, const std::string& place) const {
-        return f.name() + (columns() ? '[' + place + ']' : "");
+    std::string so_far(const fold_writer& f, const std::string& index) const {
+        return f.name() + (columns() ? '[' + index + ']' : "");
     }
-    std::string result(fold_writer& f, const std::string& place) const {
-        const std::string value = so_far(f, place);
+    std::string result(fold_writer& f, const std::string& index) const {
+        const std::string value = so_far(f, index);
         return f.wide_type() == f.type() ? value : f.type() + '(' + value + ')';
     }
-    void join(fold_writer& f, const std::string& place, const std::string& value) {
-        const std::string now = so_far(f, place);
+    void join(fold_writer& f, const std::string& index, const std::string& value) {
+        const std::string now = so_far(f, index);
         b_.code.line(now, " = ", f.wide_joiner(), "::join(", now, ", ", value, ");");
     }
 
@@ -147,14 +147,14 @@ private:
     void write_row(const std::string& from, const std::string& to, bool results) {
         if (choice_.whole_vectors) return write_strips(from, to, results);
         const auto outside = b_.body.scope();
-        const std::string i = digit(line_), place = columns() ? i + " - first" : i;
+        const std::string i = digit(line_), index = columns() ? i + " - first" : i;
         const std::string type = b_.signed_index();
         if (columns()) b_.declare_independent();
         b_.code.open("for (", type, ' ', i, " = ", type, '(', from, "); ", i, " < ", type, '(', to, "); ++", i, ")");
         read(all_bits(), results);
         for (fold_writer& f : folds_) {
-            join(f, place, b_.body.value(f.value(), b_.code));
-            b_.body.name(f.reduction(), result(f, place));
+            join(f, index, b_.body.value(f.value(), b_.code));
+            b_.body.name(f.reduction(), result(f, index));
         }
         if (results) write_results();
         b_.code.close();
@@ -301,7 +301,7 @@ private:
     void declare_turns() {
         b_.needs.add("wait_for",
                      "extern \"C\" int sched_yield(void) noexcept;\n"
-                     "/// Returns when the flag is set, by a thread that runs.\n"
+                     "/// Waits until the flag is set; the thread that sets it is already running.\n"
                      "static inline void wait_for(const uint64* flag) {\n"
                      "    for (int turns = 1; __atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0; ++turns)\n"
                      "        if (turns % 1024 == 0) sched_yield();\n}\n");

@@ -13,7 +13,8 @@ namespace {
 /// are among the elements, the squares about the mean are at least their number times the squared distance of the two
 /// means. Where all lanes belong to one row, the first few are its first strip, and `near` is one number.
 constexpr std::string_view moments =
-    R"(/// How many elements, their mean (off `near`), and the squares of what each is off it.
+    R"(/// Moments of elements: their count, a reference value `near`, the mean minus `near`, and the sum of squared
+/// deviations from the mean.
 struct moments {
     double count, near, mean, squares;
 };
@@ -31,7 +32,7 @@ struct squares {
         sum += off;
         squares += off * off;
     }
-    /// The first strip is there, off 0.
+    /// Sets `near` to the mean of the first strip, which `sum` holds relative to 0.
     template <class type>
     static void begin(int m, type& near, type* sum, type* squares) {
         double mean = 0;
@@ -51,7 +52,8 @@ struct squares {
         for (int c = 0; c < chains; ++c) all += sums[c], all_squares += more[c];
         return of_lane(near, all, all_squares, n);
     }
-    /// The same where each lane is of a row of its own: `first` is its first element, `n` are there off that one.
+    /// Variants for lanes that each reduce their own row: keep_first() makes the row's first element `near`, and
+    /// begin_lanes() moves `near` to the mean of the first n elements.
     template <class type>
     static void keep_first(type v, bool first, type& near, type& sum, type& squares) {
         near = first ? v : near;
@@ -64,14 +66,14 @@ struct squares {
             near[j] += sum[j] * type(1.0 / n);
             const type moved = near[j] - before, less = n * moved;
             const type about = squares[j] - moved * (sum[j] + (sum[j] - less));
-            squares[j] = about == about ? about : squares[j];  // what overflows stays infinite
+            squares[j] = about == about ? about : squares[j];  // an overflowed sum stays infinite
             sum[j] -= less;
         }
     }
     static moments of_lane(double near, double sum, double squares, uint64 n) {
         if (n == 0) return {0, 0, 0, 0};
         const double mean = sum / n, about = squares - sum * mean;
-        // Squares that overflow are infinite where the mean is not: their difference would be undefined.
+        // If the squares overflow and the mean is finite, the result is infinite; the difference would be NaN.
         return {double(n), near, mean, about >= 0 ? about : about < 0 ? 0 : squares + (mean - mean)};
     }
     template <class type>
@@ -79,7 +81,7 @@ struct squares {
         const double off = a.near - c + a.mean;
         return type(a.squares + a.count * off * off);
     }
-    /// About the sum of all divided by n.
+    /// Returns the squares about the sum of all elements divided by n, which may differ from their count.
     template <class type>
     static type about_share(moments a, type n) {
         if (a.count == n) return type(a.squares);
@@ -102,7 +104,7 @@ constexpr double largest() {
     return 1.7976931348623157e+308;
 }
 
-/// The greatest element, and the sum of exp(x - top).
+/// The greatest element `top` and the sum of exp(x - top).
 struct exponential_sum {
     double top, sum;
 };
@@ -113,9 +115,9 @@ struct exponentials {
         const double less = weight(above ? b.top - a.top : a.top - b.top);
         return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
     }
-    /// A lane has its greatest element, and the sum of exp(x - near). Elements are at most 2 above `near`, which so moves
-    /// seldom; where all lanes are of one row together, and more seldom still. The sums come after some strips of m
-    /// elements.
+    /// Each lane holds its greatest element `top` and the sum of exp(x - near). `near` is updated only when an
+    /// element exceeds it by more than 2; lanes that reduce one row share it. end_strips() adds the exponentials
+    /// of some strips of m elements.
     template <class type>
     static void keep(type v, type& of_strip, int& far, type near, type& top) {
         of_strip = v;
@@ -157,7 +159,7 @@ struct exponentials {
     static type about(exponential_sum a, type c) {
         return type(a.sum * weight(a.top - c));
     }
-    /// NaN where an element is; of infinities alone the sum tells.
+    /// Returns the greatest element. The sum shows whether it is infinite or NaN.
     static double greatest(exponential_sum a) {
         return a.sum > 0 && a.sum <= largest<double>() ? a.top : a.sum == 0 ? -__builtin_inf() : a.sum;
     }

@@ -4,7 +4,7 @@
 namespace ingot::codegen {
 
 inline constexpr char stream_text[] =
-    R"(/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
+    R"(/// Stores that bypass the caches, in wide parts, so that each cache line is written without interruption.
 #if defined(__AVX512F__)
 typedef long long part __attribute__((vector_size(64), may_alias));
 #else
@@ -28,7 +28,7 @@ static inline void stream(void* to, const void* from, unsigned long bytes) {
     __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
 }
 static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
-/// Others see what was streamed before what this thread writes from here on.
+/// Makes streamed stores visible before this thread's later stores.
 static inline void settle() {
 #if defined(__SSE__)
     __builtin_ia32_sfence();

@@ -10,16 +10,16 @@ namespace ingot::codegen {
 
 using namespace detail;
 
-host_walk::host_walk(kernel_builder& b, std::vector<int> kept, const strips_choice& c)
-    : b_(b), kept_(std::move(kept)), choice_(c), strip_(c.strip) {
-    if (c.way == direction::packed) packed_.emplace(b_, kept_, strip_);
+host_walk::host_walk(kernel_builder& b, std::vector<int> kept_axes, const strips_choice& c)
+    : b_(b), kept_axes_(std::move(kept_axes)), choice_(c), strip_(c.strip) {
+    if (c.way == direction::packed) packed_.emplace(b_, kept_axes_, strip_);
 }
 
 void host_walk::open_block(const std::vector<node_id>& roots) {
     source_writer& out = b_.code;
     const std::string index = b_.linear();
-    const int lane = across() ? kept_.back() : -1;
-    std::vector<int> outer = kept_;
+    const int lane = across() ? kept_axes_.back() : -1;
+    std::vector<int> outer = kept_axes_;
     if (across()) outer.pop_back();
     if (packed_) outer.clear();
     const std::size_t rank = outer.size();
@@ -74,8 +74,8 @@ void host_walk::declare_packing() {
     const auto add = [&](const array_argument& at) {
         if (!b_.offset(at, kept_axes()).empty()) packed_->add_table(at);
     };
-    for (const auto* places : {&b_.inputs, &b_.outputs})
-        for (const array_argument& at : *places) add(at);
+    for (const auto* arrays : {&b_.inputs, &b_.outputs})
+        for (const array_argument& at : *arrays) add(at);
     for (const node_id g : b_.generators) {
         const std::uint16_t i = b_.graph.nodes[g].index;
         add({&b_.key.operands[i], b_.names[i], i, false, g});
@@ -85,18 +85,18 @@ void host_walk::declare_packing() {
 }
 
 std::string host_walk::first_row() const {
-    if (kept_.empty()) return "0";
+    if (kept_axes_.empty()) return "0";
     if (packed_) return "start";
-    if (kept_.size() == 1) return across() ? digit(kept_[0]) : "row";
+    if (kept_axes_.size() == 1) return across() ? digit(kept_axes_[0]) : "row";
     return "first_row";
 }
 
 /// The wanted inputs that have no name yet and move along no axes but these.
 std::vector<host_walk::input> host_walk::unread(std::uint64_t known, std::uint64_t lanes,
-                                                const std::vector<bool>& wanted) {
+                                                const std::vector<bool>& required) {
     std::vector<input> inputs;
     const auto take = [&](const array_argument& at, dtype type, bool random) {
-        if (!wanted[at.node] || b_.body.has_name(at.node) || (axes_of(at.node) & ~(known | lanes)) != 0) return;
+        if (!required[at.node] || b_.body.has_name(at.node) || (axes_of(at.node) & ~(known | lanes)) != 0) return;
         input& in = inputs.emplace_back();
         in.at = at;
         in.type = b_.needs.type(type);
@@ -125,7 +125,7 @@ std::string host_walk::generated(const input& in, const std::string& number) {
 }
 
 bool host_walk::wants_whole_strips(const std::vector<node_id>& values) const {
-    std::vector<bool> computed = b_.body.wanted_by(values);
+    std::vector<bool> computed = b_.body.required_by(values);
     for (node_id i = 0; i < computed.size(); ++i)
         if (b_.graph.nodes[i].kind == node_kind::map && b_.body.has_name(i)) computed[i] = false;
     return calls_inexact(b_.graph, computed, target::host);
@@ -217,18 +217,18 @@ void host_walk::read_runs(const folded_space& s, const std::vector<input>& input
 }
 
 /// Whether columns are long and only their folds are needed.
-bool host_walk::takes_several(const folded_space& s, const std::vector<node_id>& values) const {
+bool host_walk::unrolls_strips(const folded_space& s, const std::vector<node_id>& values) const {
     constexpr std::uint8_t long_class = 2;
     if (!across() || packed_ || s.axes.size() != 1 || s.length_class < long_class || !s.outputs.empty()) return false;
-    const std::vector<bool> wanted = b_.body.wanted_by(values);
+    const std::vector<bool> required = b_.body.required_by(values);
     return !staged_ && !wants_whole_strips(values) &&
-           std::ranges::none_of(kept_values_, [&](const kept_value& k) { return wanted[k.node]; });
+           std::ranges::none_of(cached_values_, [&](const cached_value& k) { return required[k.node]; });
 }
 
 /// Writes one loop over the lanes for several strips, as long as there are enough strips: memory then serves several
 /// streams, and the lanes' partial results are loaded once for all. The loop over single strips follows.
-void host_walk::write_several(const folded_space& s, const std::string& from, const std::string& to,
-                              const std::vector<input>& inputs, const std::function<void()>& body) {
+void host_walk::write_unrolled_strips(const folded_space& s, const std::string& from, const std::string& to,
+                                      const std::vector<input>& inputs, const std::function<void()>& body) {
     source_writer& out = b_.code;
     const auto outside = b_.body.scope();
     at_once_ = most_at_once;
@@ -254,22 +254,22 @@ void host_walk::write_several(const folded_space& s, const std::string& from, co
 
 void host_walk::strips(const folded_space& s, const std::string& from, const std::string& to,
                        const std::vector<node_id>& values, const std::function<void()>& body,
-                       const std::vector<kept_value>& keep, bool several) {
+                       const std::vector<cached_value>& keep, bool several) {
     source_writer& out = b_.code;
-    const std::vector<bool> wanted = b_.body.wanted_by(values);
+    const std::vector<bool> required = b_.body.required_by(values);
     const auto outside = b_.body.scope();
     const int lane = lane_axis(s);
     const std::uint64_t lanes = across() ? lane_axes(lane) : s.bits();
     const std::uint64_t known = across() ? outer_axes() | s.bits() : kept_axes();
-    const std::vector<input> inputs = unread(known, lanes, wanted);
+    const std::vector<input> inputs = unread(known, lanes, required);
     const bool whole = wants_whole_strips(values), runs = has_runs(s);
     if (runs)
         for (const input& in : inputs) out.line("alignas(64) ", in.type, ' ', in.at.name, "_copy[", strip_, "] = {};");
     else
         declare_copies(inputs, lane, whole);
     if (across()) {
-        several = several && keep.empty() && takes_several(s, values);
-        if (several) write_several(s, from, to, inputs, body);
+        several = several && keep.empty() && unrolls_strips(s, values);
+        if (several) write_unrolled_strips(s, from, to, inputs, body);
         out.open("for (", several ? "" : b_.linear() + " k = " + from, "; k < ", to, "; ++k)");
         const auto staged = [&](std::size_t o) { return staged_ && is_staged(b_.outputs[o], s); };
         if (!inputs.empty() || !std::ranges::all_of(s.outputs, staged)) {  // some arrays are found by the digits
@@ -290,23 +290,23 @@ void host_walk::strips(const folded_space& s, const std::string& from, const std
         }
     }
     const std::string at = across() ? "k * " + std::to_string(pitch()) : "first";
-    const auto open_strip = [&](const kept_value& k, const char* constant) {
+    const auto open_strip = [&](const cached_value& k, const char* constant) {
         out.line(constant, b_.needs.type(b_.graph.nodes[k.node].type), "* const ", k.array, "_strip = ", k.array, " + ",
                  at, ";");
     };
-    for (const kept_value& k : kept_values_)
-        if (wanted[k.node]) open_strip(k, "const ");
-    for (const kept_value& k : keep) open_strip(k, "");
+    for (const cached_value& k : cached_values_)
+        if (required[k.node]) open_strip(k, "const ");
+    for (const cached_value& k : keep) open_strip(k, "");
     body();
     out.close();
     b_.body.leave(outside);
-    for (const kept_value& k : keep) {
-        kept_values_.push_back(k);
+    for (const cached_value& k : keep) {
+        cached_values_.push_back(k);
         b_.body.name(k.node, as_read(k.node, k.to()));
     }
 }
 
-void host_walk::declare_kept(const kept_value& k, std::uint32_t row_length) {
+void host_walk::declare_cached(const cached_value& k, std::uint32_t row_length) {
     b_.code.line("alignas(64) ", b_.needs.type(b_.graph.nodes[k.node].type), ' ', k.array, '[',
                  across() ? row_length * pitch() : row_length, "];");
 }
@@ -319,14 +319,14 @@ bool host_walk::is_staged(const array_argument& at, const folded_space& s) const
         return false;
     };
     return moves(s.inner(), stride_class::unit) &&
-           (packed_ ? !b_.offset(at, kept_axes()).empty() : moves(kept_.back(), stride_class::strided));
+           (packed_ ? !b_.offset(at, kept_axes()).empty() : moves(kept_axes_.back(), stride_class::strided));
 }
 
 /// Copies row after row, so that a row's elements are read or written one after the other.
 void host_walk::copy_rows(const array_argument& at, const folded_space& s, const std::string& n, bool back) {
     const std::string here = at.name + "[k * " + std::to_string(pitch()) + " + j]";
-    const std::string there = '(' + b_.pointer(at) + b_.offset(at, kept_axes()) + ")[" + lane_offset(at, kept_.back()) +
-                              " + k" + step_along(at, s.inner()) + ']';
+    const std::string there = '(' + b_.pointer(at) + b_.offset(at, kept_axes()) + ")[" +
+                              lane_offset(at, kept_axes_.back()) + " + k" + step_along(at, s.inner()) + ']';
     b_.code.line("for (int j = 0; j < m; ++j)");
     b_.code.line("    for (int k = 0; k < int(", n, "); ++k) ", back ? there : here, " = ", back ? here : there, ";");
 }
@@ -334,10 +334,10 @@ void host_walk::copy_rows(const array_argument& at, const folded_space& s, const
 void host_walk::stage(const folded_space& s, const std::string& n) {
     for (const array_argument& in : b_.inputs) {
         if (!is_staged(in, s) || b_.body.has_name(in.node)) continue;
-        const kept_value rows{in.node, in.name};
-        declare_kept(rows, 32);
+        const cached_value rows{in.node, in.name};
+        declare_cached(rows, 32);
         copy_rows(in, s, n, false);
-        kept_values_.push_back(rows);
+        cached_values_.push_back(rows);
         b_.body.name(in.node, as_read(in.node, rows.to()));
     }
     for (const std::size_t k : s.outputs)

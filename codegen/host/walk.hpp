@@ -20,8 +20,8 @@ class host_walk {
 public:
     static constexpr int most_at_once = 4;
 
-    /// `kept`: the walk's axes, which number the rows.
-    host_walk(kernel_builder& b, std::vector<int> kept, const strips_choice& c);
+    /// `kept_axes`: the walk's axes, which number the rows.
+    host_walk(kernel_builder& b, std::vector<int> kept_axes, const strips_choice& c);
 
     direction way() const { return choice_.way; }
     std::uint32_t strip() const { return strip_; }
@@ -29,11 +29,11 @@ public:
     bool split() const { return choice_.in_pieces(); }
     /// Kept axes on which all rows of a strip are at one point.
     std::uint64_t outer_axes() const {
-        return packed_ ? 0 : across() ? kept_axes() & ~axis_bit(kept_.back()) : kept_axes();
+        return packed_ ? 0 : across() ? kept_axes() & ~axis_bit(kept_axes_.back()) : kept_axes();
     }
     std::uint64_t kept_axes() const {
         std::uint64_t axes = 0;
-        for (const int a : kept_) axes |= axis_bit(a);
+        for (const int a : kept_axes_) axes |= axis_bit(a);
         return axes;
     }
 
@@ -44,13 +44,13 @@ public:
     std::string first_row() const;
     /// A value that one loop over strips computes and later ones need: it has a place for each element of the block's
     /// rows. `to` is the text of element j's place, where `strips` is told to keep it, and its name from there on.
-    struct kept_value {
+    struct cached_value {
         node_id node;
         std::string array;
         std::string to() const { return array + "_strip[j]"; }
     };
-    void declare_kept(const kept_value& k, std::uint32_t row_length);
-    /// Copies short rows that are further apart than their elements side by side first, inputs as kept values;
+    void declare_cached(const cached_value& k, std::uint32_t row_length);
+    /// Copies short rows that are further apart than their elements side by side first, inputs as cached values;
     /// `unstage` copies the space's outputs back. Writes nothing for other rows. `n`: their length.
     void stage(const folded_space& s, const std::string& n);
     void unstage(const folded_space& s, const std::string& n);
@@ -58,7 +58,7 @@ public:
     /// `several`: it may also be written for several strips at once.
     void strips(const folded_space& s, const std::string& from, const std::string& to,
                 const std::vector<node_id>& values, const std::function<void()>& body,
-                const std::vector<kept_value>& keep = {}, bool several = false);
+                const std::vector<cached_value>& keep = {}, bool several = false);
     /// Within a strip: a loop over its elements, which writes statements made from the values of nodes.
     using statements = std::function<void(const std::vector<std::string>&)>;
     void elements(const std::vector<node_id>& values, const statements& of);
@@ -89,8 +89,8 @@ private:
         std::string start, along, step;
     };
     void read_before_choices(const std::vector<node_id>& values, int& elements_read);
-    std::vector<input> unread(std::uint64_t known, std::uint64_t lanes, const std::vector<bool>& wanted);
-    int lane_axis(const folded_space& s) const { return across() ? kept_.back() : s.inner(); }
+    std::vector<input> unread(std::uint64_t known, std::uint64_t lanes, const std::vector<bool>& required);
+    int lane_axis(const folded_space& s) const { return across() ? kept_axes_.back() : s.inner(); }
     /// The axes along which a strip's lanes lie; `lane` is the last of them, or negative.
     std::uint64_t lane_axes(int lane) const { return packed_ ? kept_axes() : lane < 0 ? 0 : axis_bit(lane); }
     /// The distance of lane j from the strip's start: "j * p.x0_stride0".
@@ -111,14 +111,14 @@ private:
     std::string pad(const std::string& name) const;
     void read(const std::vector<input>& inputs, std::uint64_t known, int lane, bool whole);
     void name_for_turn();
-    bool takes_several(const folded_space& s, const std::vector<node_id>& values) const;
-    void write_several(const folded_space& s, const std::string& from, const std::string& to,
-                       const std::vector<input>& inputs, const std::function<void()>& body);
+    bool unrolls_strips(const folded_space& s, const std::vector<node_id>& values) const;
+    void write_unrolled_strips(const folded_space& s, const std::string& from, const std::string& to,
+                               const std::vector<input>& inputs, const std::function<void()>& body);
     bool is_staged(const array_argument& at, const folded_space& s) const;
     void copy_rows(const array_argument& at, const folded_space& s, const std::string& n, bool back);
     std::uint32_t pitch() const {
         return strip_ + 16;
-    }  // of kept values, so that no two are a multiple of a page apart
+    }  // of cached values, so that no two are a multiple of a page apart
     bool has_runs(const folded_space& s) const { return !across() && s.axes.size() > 1; }
     void over_runs(const folded_space& s, const std::function<void()>& run);
     void scatter(const array_argument& z, std::uint64_t known);
@@ -127,10 +127,10 @@ private:
     void read_runs(const folded_space& s, const std::vector<input>& inputs);
 
     kernel_builder& b_;
-    std::vector<int> kept_;
+    std::vector<int> kept_axes_;
     const strips_choice& choice_;
     const std::uint32_t strip_;
-    std::vector<kept_value> kept_values_;
+    std::vector<cached_value> cached_values_;
     std::optional<packed_strips> packed_;
     bool staged_ = false;
     int arrays_ = 0;

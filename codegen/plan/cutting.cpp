@@ -36,7 +36,7 @@ public:
           short_axes_(short_axes(k)),
           thread_loops_(thread_loops(k, g)) {
         for (const shared_value& v : shared)
-            for (const shared_value::place& p : v.places) nodes_[p.node].shares = {&v, &p};
+            for (const shared_value::occurrence& p : v.occurrences) nodes_[p.node].shares = {&v, &p};
         for (node_id i = 0; i < g.nodes.size(); ++i)
             if (g.nodes[i].kind == node_kind::view && calls_.output_of(g.nodes[i].arguments[0]) < 0)
                 views_.push_back(i);
@@ -68,9 +68,9 @@ public:
     }
 
 private:
-    struct place_of_shared {
+    struct occurrence_of_shared {
         const shared_value* value = nullptr;
-        const shared_value::place* at = nullptr;
+        const shared_value::occurrence* at = nullptr;
         explicit operator bool() const { return value != nullptr; }
     };
     struct state {
@@ -79,8 +79,8 @@ private:
         bool reshapes = false;  // such a reshape
         bool loops = false;     // such a fold that a thread makes in a loop of its own
         int temporary = -1;
-        place_of_shared shares;   // the value that other nodes share with it
-        std::uint32_t level = 0;  // the first stage in which it can be computed
+        occurrence_of_shared shares;  // the value that other nodes share with it
+        std::uint32_t level = 0;      // the first stage in which it can be computed
         bool folds() const { return reduces || scans != no_axis; }
     };
 
@@ -166,17 +166,17 @@ private:
     bool is_cut(node_id n) const { return nodes_[n].temporary >= 0; }
     bool is_reading(node_id n) const { return nodes_[n].shares && made_for(n) != n; }
     /// The node whose temporary a reading reads.
-    node_id made_for(node_id reading) const { return nodes_[reading].shares.value->places[0].node; }
+    node_id made_for(node_id reading) const { return nodes_[reading].shares.value->occurrences[0].node; }
 
     /// Whether one stage can compute both nodes as they stand: two folds in the same way or over the same rows; a fold
     /// beside no reshape or thread loop; a reshape beside no thread loop.
-    bool go_together(node_id a, node_id b) const {
+    bool are_compatible(node_id a, node_id b) const {
         const state &one = nodes_[a], &other = nodes_[b];
         if (one.scans != no_axis && other.scans != no_axis && one.scans != other.scans) return false;
         if (one.folds() && other.folds())
             return (one.reduces == other.reduces && one.scans == other.scans) || uses_.share_rows(a, b);
-        const auto apart = [](const state& s, const state& t) { return s.folds() && (t.reshapes || t.loops); };
-        return !apart(one, other) && !apart(other, one) && !(one.loops && other.reshapes) &&
+        const auto conflict = [](const state& s, const state& t) { return s.folds() && (t.reshapes || t.loops); };
+        return !conflict(one, other) && !conflict(other, one) && !(one.loops && other.reshapes) &&
                !(one.reshapes && other.loops);
     }
 
@@ -249,7 +249,7 @@ private:
             }
             for (const node_id of : arguments)
                 for (const node_id other : arguments)
-                    if (!is_cut(of) && !is_cut(other) && !go_together(of, other))
+                    if (!is_cut(of) && !is_cut(other) && !are_compatible(of, other))
                         cut(other, "what stands beside it folds otherwise");
             state& now = nodes_[i];
             now.reduces = n.kind == node_kind::reduce;
@@ -282,14 +282,14 @@ private:
     /// The levels of the nodes whose temporaries are read along other loops too: a reading may precede such a node.
     std::vector<std::uint32_t> levels_of_shared() const {
         std::vector<std::uint32_t> levels;
-        for (const shared_value& v : shared_) levels.push_back(nodes_[v.places[0].node].level);
+        for (const shared_value& v : shared_) levels.push_back(nodes_[v.occurrences[0].node].level);
         return levels;
     }
     void find_cuts_again() {
         cut_.clear(), reasons_.clear(), readings_.clear();
         for (node_id n = 0; n < graph_.nodes.size(); ++n) {
             known_level_[n] = nodes_[n].level;
-            const place_of_shared shares = nodes_[n].shares;
+            const occurrence_of_shared shares = nodes_[n].shares;
             nodes_[n] = state();
             nodes_[n].shares = shares;
         }
@@ -297,39 +297,39 @@ private:
     }
 
     /// The nodes that are computed or read with the present cuts.
-    std::vector<bool> wanted_nodes() const {
-        std::vector<bool> wanted(graph_.nodes.size());
-        for (const node_id root : graph_.roots) wanted[root] = true;
+    std::vector<bool> required_nodes() const {
+        std::vector<bool> required(graph_.nodes.size());
+        for (const node_id root : graph_.roots) required[root] = true;
         for (bool more = true; more;) {
             more = false;
-            for (node_id i = static_cast<node_id>(wanted.size()); i-- > 0;) {
-                if (!wanted[i]) continue;
+            for (node_id i = static_cast<node_id>(required.size()); i-- > 0;) {
+                if (!required[i]) continue;
                 if (is_reading(i)) {
-                    more = more || !wanted[made_for(i)];
-                    wanted[made_for(i)] = true;
+                    more = more || !required[made_for(i)];
+                    required[made_for(i)] = true;
                     continue;
                 }
-                for (int a = 0; a < graph_.nodes[i].arity; ++a) wanted[graph_.nodes[i].arguments[a]] = true;
+                for (int a = 0; a < graph_.nodes[i].arity; ++a) required[graph_.nodes[i].arguments[a]] = true;
             }
         }
-        return wanted;
+        return required;
     }
 
     /// Drops the temporaries that nothing reads any more.
     void drop_unread() {
-        const std::vector<bool> wanted = wanted_nodes();
-        std::vector<node_id> kept;
+        const std::vector<bool> required = required_nodes();
+        std::vector<node_id> remaining;
         std::vector<const char*> reasons;
         for (const node_id n : cut_) {
             const char* const why = reasons_[static_cast<std::size_t>(nodes_[n].temporary)];
             nodes_[n].temporary = -1;
-            if (!wanted[n]) continue;
-            nodes_[n].temporary = static_cast<int>(kept.size());
-            kept.push_back(n);
+            if (!required[n]) continue;
+            nodes_[n].temporary = static_cast<int>(remaining.size());
+            remaining.push_back(n);
             reasons.push_back(why);
         }
-        cut_ = std::move(kept), reasons_ = std::move(reasons);
-        std::erase_if(readings_, [&](node_id n) { return !wanted[n]; });
+        cut_ = std::move(remaining), reasons_ = std::move(reasons);
+        std::erase_if(readings_, [&](node_id n) { return !required[n]; });
         for (const node_id n : readings_) nodes_[n].temporary = nodes_[made_for(n)].temporary;
     }
 
@@ -340,8 +340,8 @@ private:
         if (nodes_[of].shares || user.kind != node_kind::map || axes_of(of) != user.axes || !nodes_[of].folds())
             return false;
         return std::any_of(user.arguments, user.arguments + user.arity, [&](node_id other) {
-            return !is_cut(other) && nodes_[other].folds() && axes_of(other) == user.axes && go_together(of, other) &&
-                   uses_.are_made_together(of, other);
+            return !is_cut(other) && nodes_[other].folds() && axes_of(other) == user.axes &&
+                   are_compatible(of, other) && uses_.can_be_fused(of, other);
         });
     }
 
@@ -355,7 +355,7 @@ private:
         };
         if (!may_be_held(argument)) return false;
         for (int a = 0; a < n.arity; ++a)
-            if ((!is_cut(n.arguments[a]) || may_be_held(a)) && !go_together(n.arguments[argument], n.arguments[a]))
+            if ((!is_cut(n.arguments[a]) || may_be_held(a)) && !are_compatible(n.arguments[argument], n.arguments[a]))
                 return false;
         return true;
     }
@@ -365,14 +365,14 @@ private:
         return axes_of(graph_.roots[k]) != axes_of_output(k) && uses_.of_root(k) != row_uses::use::held;
     }
 
-    bool are_made_together(const part& p, node_id n) const {
-        return go_together(p.folds, n) &&
-               std::ranges::all_of(roots_of(p), [&](node_id root) { return uses_.are_made_together(root, n); });
+    bool can_be_fused(const part& p, node_id n) const {
+        return are_compatible(p.folds, n) &&
+               std::ranges::all_of(roots_of(p), [&](node_id root) { return uses_.can_be_fused(root, n); });
     }
     part& part_with(std::uint32_t level, std::uint64_t axes, node_id n) {
         const bool is_call = graph_.nodes[n].kind == node_kind::library;
         for (part& p : parts_) {
-            if (is_call || p.is_call || p.level != level || p.axes != axes || !are_made_together(p, n)) continue;
+            if (is_call || p.is_call || p.level != level || p.axes != axes || !can_be_fused(p, n)) continue;
             if (nodes_[p.folds].folds() && graph_.nodes[n].kind == node_kind::operand && is_cut(n)) continue;
             if (nodes_[n].folds() && graph_.nodes[p.folds].kind == node_kind::operand && is_cut(p.folds)) continue;
             if (nodes_[n].folds() || nodes_[n].reshapes || nodes_[n].loops) p.folds = n;
@@ -401,7 +401,7 @@ private:
             std::uint32_t level = 0;
             for (std::size_t o = 0; o < graph_.roots.size(); ++o)
                 if (!calls_.writes(o) && axes_of_output(o) == axes_of_output(k) &&
-                    uses_.are_made_together(graph_.roots[o], graph_.roots[k]))
+                    uses_.can_be_fused(graph_.roots[o], graph_.roots[k]))
                     level = std::max(level, level_of(o));
             part_with(level, axes_of_output(k), graph_.roots[k]).outputs.push_back(static_cast<std::uint16_t>(k));
         }
@@ -423,7 +423,7 @@ private:
         for (part& other : parts_) {
             const bool ready = other.level == p.level || (other.level > p.level && p.temporaries.empty());
             const auto holds = [&](node_id root) {
-                return nodes_[root].reduces && go_together(other.folds, root) &&
+                return nodes_[root].reduces && are_compatible(other.folds, root) &&
                        uses_.can_join(root, other.axes, roots_of(other));
             };
             const bool inside = (p.axes & ~other.axes) == 0;  // and not broadcast along other axes
@@ -515,7 +515,7 @@ private:
                 axis.flags = own.flags & axis_flags::short_inner;
             s.key.axes.push_back(axis);
         }
-        const std::size_t kept = s.axes.size();
+        const std::size_t kept_axes = s.axes.size();
         bool long_rows = false;
         std::uint64_t scanned = 0;
         for (node_id i = 0; i < needed.size(); ++i) {
@@ -541,7 +541,7 @@ private:
         // No class word tells how many rows a temporary has, unless a fold walks the axis that numbers them; splitting
         // a long row among blocks costs little. For scanned rows the key has the count.
         const bool few = !key_.axes.empty() && (key_.axes[0].flags & axis_flags::few_rows) != 0;
-        if (kept != 0 && !has_many_rows(s, kept, scanned) &&
+        if (kept_axes != 0 && !has_many_rows(s, kept_axes, scanned) &&
             (few || outer_ == 0 || (long_rows && !s.temporaries.empty() && scanned == 0)))
             s.key.axes[0].flags |= axis_flags::few_rows;
         for (std::size_t a = 0; a < s.axes.size(); ++a)
@@ -549,14 +549,14 @@ private:
         return scanned;
     }
 
-    /// Whether one of a stage's first `kept` axes is known to be long; the scanned axis does not count, as rows lie
-    /// along it.
-    bool has_many_rows(const stage& s, std::size_t kept, std::uint64_t scanned) const {
+    /// Whether one of a stage's first `kept_axes` axes is known to be long; the scanned axis does not count, as rows
+    /// lie along it.
+    bool has_many_rows(const stage& s, std::size_t kept_axes, std::uint64_t scanned) const {
         constexpr std::uint8_t longer_than_512 = 6;
         for (std::size_t a = 0; a < key_.axes.size(); ++a)
             if (const int axis = axis_over(s, loop_of(static_cast<int>(a)));
                 key_.axes[a].owner != 0 && key_.axes[a].length_class >= longer_than_512 && axis != no_axis &&
-                static_cast<std::size_t>(axis) < kept && (scanned >> loop_of(static_cast<int>(a)) & 1) == 0)
+                static_cast<std::size_t>(axis) < kept_axes && (scanned >> loop_of(static_cast<int>(a)) & 1) == 0)
                 return true;
         return false;
     }
@@ -595,7 +595,7 @@ private:
     }
 
     /// An operand or output with its strides on the stage's axes; `at`: the axes of these strides in the whole key.
-    operand_class placed(const stage& s, const operand_class& o, std::vector<int>& at) const {
+    operand_class in_stage_axes(const stage& s, const operand_class& o, std::vector<int>& at) const {
         operand_class moved{o.head, std::vector<stride_class>(s.axes.size(), stride_class::broadcast)};
         at.assign(s.axes.size(), no_axis);
         int last = no_axis;
@@ -636,7 +636,7 @@ private:
     /// A library's result as a pick reads it; `at`: the pick's axes on the whole key.
     operand_class viewed(const stage& s, const node& view, std::vector<int>& at) const {
         const operand_class& pick = key_.operands[view.pick];
-        operand_class o = placed(s, pick, at);
+        operand_class o = in_stage_axes(s, pick, at);
         o.head = {};
         o.head.type = view.type;
         o.head.wide = key_.header.wide_index || pick.head.wide;
@@ -650,7 +650,7 @@ private:
     void write_key(stage& s, bool rows) const {
         s.key.header = key_.header;
         for (const operand_class& o : key_.operands)
-            s.key.operands.push_back(placed(s, o, s.operand_axes.emplace_back()));
+            s.key.operands.push_back(in_stage_axes(s, o, s.operand_axes.emplace_back()));
         for (const node_id n : cut_) {
             s.key.operands.push_back(contiguous(s, n, rows));
             s.key.operands.back().head.same_as = static_cast<std::uint16_t>(s.key.operands.size() - 1);
@@ -670,7 +670,7 @@ private:
             s.output_axes.emplace_back();
         }
         for (const std::uint16_t k : s.outputs)
-            s.key.outputs.push_back(placed(s, key_.outputs[k], s.output_axes.emplace_back()));
+            s.key.outputs.push_back(in_stage_axes(s, key_.outputs[k], s.output_axes.emplace_back()));
     }
 
     static std::size_t number_in(const std::vector<node_id>& nodes, node_id n) {

@@ -104,14 +104,14 @@ bool equal_values::match_operands(std::uint16_t a, std::uint16_t b, loop_map& th
     return true;
 }
 
-std::vector<std::vector<node_id>> equal_values::grouped(const std::vector<bool>& asked) const {
+std::vector<std::vector<node_id>> equal_values::grouped(const std::vector<bool>& selected) const {
     std::vector<std::vector<node_id>> found;
     std::unordered_map<std::uint64_t, std::vector<node_id>> of_form;
     for (node_id n = 0; n < graph_.nodes.size(); ++n)
-        if (asked[n] && forms_[n] != 0) of_form[forms_[n]].push_back(n);
+        if (selected[n] && forms_[n] != 0) of_form[forms_[n]].push_back(n);
     std::vector<bool> known(graph_.nodes.size());
     for (node_id n = static_cast<node_id>(graph_.nodes.size()); n-- > 0;) {
-        if (!asked[n] || forms_[n] == 0 || known[n]) continue;
+        if (!selected[n] || forms_[n] == 0 || known[n]) continue;
         std::vector<node_id>& same = found.emplace_back();
         for (const node_id m : of_form[forms_[n]])
             if (!known[m] && along(n, m)) same.push_back(m), known[m] = true;
@@ -126,10 +126,10 @@ std::vector<std::vector<node_id>> equal_values::repeated() const {
 }
 
 std::vector<std::vector<node_id>> equal_values::arrays() const {
-    std::vector<bool> asked;
+    std::vector<bool> selected;
     for (const node& n : graph_.nodes)
-        asked.push_back(n.kind == node_kind::operand && key_.operands[n.index].head.kind == operand_kind::array);
-    return grouped(asked);
+        selected.push_back(n.kind == node_kind::operand && key_.operands[n.index].head.kind == operand_kind::array);
+    return grouped(selected);
 }
 
 std::optional<loop_map> equal_values::along(node_id a, node_id b) const {

@@ -17,11 +17,11 @@ using loop_map = std::array<std::int8_t, 64>;
 
 /// Nodes with one value, each along its own loops: the first is computed, the others read its temporary.
 struct shared_value {
-    struct place {
+    struct occurrence {
         node_id node;
         loop_map loops;  // the node's loop for each loop of the first node
     };
-    std::vector<place> places;
+    std::vector<occurrence> occurrences;
 };
 
 class equal_values {
@@ -37,8 +37,8 @@ public:
     std::optional<loop_map> along(node_id a, node_id b) const;
 
 private:
-    /// The `asked` nodes in groups of one value, the last of the graph first.
-    std::vector<std::vector<node_id>> grouped(const std::vector<bool>& asked) const;
+    /// The `selected` nodes in groups of one value, the last of the graph first.
+    std::vector<std::vector<node_id>> grouped(const std::vector<bool>& selected) const;
     std::uint64_t form(const node& n) const;
     /// Maps the axes of one operand to those of another that is the same view. False where the mapping is not known, or
     /// contradicts one found before.

@@ -29,12 +29,12 @@ std::uint64_t busiest_width_of(std::uint64_t parts, std::uint64_t widest, std::u
     const std::uint64_t fewest = ceil_quotient(parts, widest);
     std::uint64_t width = ceil_quotient(parts, fewest), strips = fewest;
     std::uint64_t rows = floor_quotient(threads, width);  // that a block has at once
-    for (std::uint64_t wanted = rows + 1; wanted <= threads; ++wanted) {
-        const std::uint64_t more = ceil_quotient(parts, threads / wanted);
+    for (std::uint64_t at_once = rows + 1; at_once <= threads; ++at_once) {
+        const std::uint64_t more = ceil_quotient(parts, threads / at_once);
         if (2 * more > 3 * fewest) break;
         const std::uint64_t narrow = ceil_quotient(parts, more);
-        wanted = threads / narrow;
-        if (strips * wanted > more * rows) width = narrow, strips = more, rows = wanted;
+        at_once = threads / narrow;
+        if (strips * at_once > more * rows) width = narrow, strips = more, rows = at_once;
     }
     return width;
 }
@@ -77,15 +77,15 @@ formula::formula(operation what, std::initializer_list<const formula*> arguments
         return;
     }
     step last{what, 0, 0, 0, 0};
-    std::uint8_t* const places[] = {&last.a, &last.b, &last.c};
-    std::size_t place = 0;
+    std::uint8_t* const operand_fields[] = {&last.a, &last.b, &last.c};
+    std::size_t next_field = 0;
     for (const formula* f : arguments) {
         std::vector<std::uint8_t> here;  // the index here of each step of f
         for (step s : f->steps_) {
             if (s.what > operation::processors) s.a = here[s.a], s.b = here[s.b], s.c = here[s.c];
             here.push_back(add(s));
         }
-        *places[place++] = here.back();
+        *operand_fields[next_field++] = here.back();
     }
     add(last);
     if (std::ranges::all_of(arguments, [](const formula* f) { return f->is_leaf(operation::constant); }))
@@ -176,7 +176,7 @@ std::string formula::text() const {
     struct printed {
         std::string text;
         binding how = tight;
-        std::string inside(binding wanted) const { return how < wanted ? '(' + text + ')' : text; }
+        std::string inside(binding required) const { return how < required ? '(' + text + ')' : text; }
     };
     const auto arity = [](operation what) {
         return what <= operation::processors                               ? 0

@@ -35,21 +35,22 @@ bool has(const graph& g, node_kind kind) {
 /// Whether memory runs along the last kept axis and not along the rows. A few long rows side by side on a middle axis
 /// do not count, except for doubles, of which a block's registers hold few.
 bool reduces_strided_axis(const key& k, const graph& g, const row_program& r) {
-    if (r.kept.empty()) return false;
+    if (r.kept_axes.empty()) return false;
     constexpr std::uint8_t few_side_by_side = 8, long_class = 7;
-    const axis_class inner = k.axes[static_cast<std::size_t>(r.kept.back())];
+    const axis_class inner = k.axes[static_cast<std::size_t>(r.kept_axes.back())];
     const bool few =
         (inner.flags & axis_flags::contiguous_columns) != 0 && inner.extent != 0 && inner.extent <= few_side_by_side;
     const bool doubles = std::ranges::any_of(g.nodes, [](const node& n) { return n.type == dtype::f8; });
-    if (few && r.length_class >= long_class && r.kept.size() > 1 && !doubles) return false;
-    return reduces_strided_axis(k, g, r.row_bits(), r.kept.back());
+    if (few && r.length_class >= long_class && r.kept_axes.size() > 1 && !doubles) return false;
+    return reduces_strided_axis(k, g, r.row_bits(), r.kept_axes.back());
 }
 
 /// The rows of a graph in which no reduction's value is used along them.
 row_program rows_of(const key& k, const folding& f) {
     row_program rows{};
     if (f.spaces.size() != 1) return rows;
-    for (std::size_t a = 0; a < k.axes.size() && k.axes[a].owner == 0; ++a) rows.kept.push_back(static_cast<int>(a));
+    for (std::size_t a = 0; a < k.axes.size() && k.axes[a].owner == 0; ++a)
+        rows.kept_axes.push_back(static_cast<int>(a));
     rows.row = f.spaces[0].axes;
     rows.length_class = f.spaces[0].length_class;
     rows.phases = {f.spaces[0].reductions};
@@ -107,8 +108,8 @@ void use_online_reductions(const key& k, graph& g, staging& s) {
     graph once = with_online_reductions(k, g);
     const bool squares =
         held && !has_exponentials(once) && (held->length_class >= filling_class || reduces_strided_axis(k, g, *held));
-    const bool slow =
-        s.stages.empty() && (squares || held->length_class == 1 || few_results(k, static_cast<int>(held->kept.size())));
+    const bool slow = s.stages.empty() &&
+                      (squares || held->length_class == 1 || few_results(k, static_cast<int>(held->kept_axes.size())));
     if (s.stages.empty() && !slow) return;
     staging shorter = cut_into_stages(k, once, holds_rows);
     const bool folds = shorter.stages.empty() && !find_row_program(k, once);

@@ -34,7 +34,7 @@ std::uint64_t loops_of(const stage& s, const std::vector<int>& axes, const graph
 
 /// The rows of a stage as loops of the whole graph.
 refused_rows of_whole(const stage& s, const refused_rows& r, const graph& whole) {
-    return {{loops_of(s, axes_in(r.of.kept), whole), loops_of(s, axes_in(r.of.folded), whole)}, r.scanned};
+    return {{loops_of(s, axes_in(r.of.kept_axes), whole), loops_of(s, axes_in(r.of.folded), whole)}, r.scanned};
 }
 
 refused_rows rows_of(const graph& g, const row_program& r) {
@@ -210,8 +210,8 @@ std::vector<shared_value> share_values(const key& k, const graph& g, const row_t
             shared_value now{{{first, {}}}};
             for (const node_id n : same)
                 if (n != first)
-                    if (const auto loops = values.along(first, n)) now.places.push_back({n, *loops});
-            if (now.places.size() == 1) continue;
+                    if (const auto loops = values.along(first, n)) now.occurrences.push_back({n, *loops});
+            if (now.occurrences.size() == 1) continue;
             shared.push_back(now);
             std::vector<refused_rows> more = refused;
             std::optional<staging> found = cut_without(k, g, holds, more, shared);
@@ -244,7 +244,7 @@ void turn_arrays(const key& k, const graph& g, const row_test& holds, const std:
             shared_value now{{{first, {}}}};
             for (const node_id n : same)
                 if (n != first)
-                    if (const auto loops = values.along(first, n)) now.places.push_back({n, *loops});
+                    if (const auto loops = values.along(first, n)) now.occurrences.push_back({n, *loops});
             shared.push_back(now);
             std::vector<refused_rows> more = refused;
             std::optional<staging> found = cut_without(k, g, holds, more, shared);

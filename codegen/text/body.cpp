@@ -114,7 +114,7 @@ void body_writer::write(node_id id, source_writer& out) {
     out.line("const ", needs_.type(n.type), " ", names_.values[id], " = ", value, ";");
 }
 
-std::vector<bool> body_writer::wanted_by(const std::vector<node_id>& roots) const {
+std::vector<bool> body_writer::required_by(const std::vector<node_id>& roots) const {
     return computed_below(graph_, roots,
                           [&](node_id i) { return has_name(i) || graph_.nodes[i].kind == node_kind::reduce; });
 }
@@ -137,7 +137,7 @@ void body_writer::write_needed(const std::vector<node_id>& roots, node_id last, 
     for (node_id i = 0; i < last; ++i) {
         if (!below[i] || has_name(i)) continue;
         if (graph_.nodes[i].kind == node_kind::thread_fold) {
-            if (is_in_open_loops(i)) write_loop(made_together(i, below), out);
+            if (is_in_open_loops(i)) write_loop(fused_folds(i, below), out);
         } else if (is_at_hand(i)) {
             write(i, out);
         }

@@ -58,7 +58,7 @@ public:
     bool has_name(node_id id) const { return !names_.values[id].empty(); }
     const std::string& name_of(node_id id) const { return names_.values[id]; }
     /// The nodes from which the roots are written, roots included; nodes below a name or a reduction are left out.
-    std::vector<bool> wanted_by(const std::vector<node_id>& roots) const;
+    std::vector<bool> required_by(const std::vector<node_id>& roots) const;
     /// Writes the nodes that `root` needs and that have no name; returns its value, a name or (for a root) an
     /// expression.
     std::string value(node_id root, source_writer& out);
@@ -91,7 +91,7 @@ private:
 
     // Loops of the thread's own (text/body_loops.cpp).
 
-    std::vector<node_id> made_together(node_id fold, const std::vector<bool>& wanted) const;
+    std::vector<node_id> fused_folds(node_id fold, const std::vector<bool>& required) const;
     void write_loop(const std::vector<node_id>& folds, source_writer& out);
     void load_rows(const std::vector<bool>& below, source_writer& out);
     std::string row_element(node_id operand) const;

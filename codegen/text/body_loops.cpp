@@ -51,21 +51,21 @@ std::string body_writer::row_element(node_id operand) const {
 }
 
 /// The fold and those that one loop can compute with it: over the same axes, none of them using another.
-std::vector<node_id> body_writer::made_together(node_id fold, const std::vector<bool>& wanted) const {
-    std::vector<node_id> together{fold};
+std::vector<node_id> body_writer::fused_folds(node_id fold, const std::vector<bool>& required) const {
+    std::vector<node_id> fused{fold};
     const std::vector<int> loops = from_->loops_of(fold);
     for (node_id i = fold + 1; i < graph_.nodes.size(); ++i) {
         const node& n = graph_.nodes[i];
-        if (!wanted[i] || has_name(i) || n.kind != node_kind::thread_fold || !is_in_open_loops(i)) continue;
+        if (!required[i] || has_name(i) || n.kind != node_kind::thread_fold || !is_in_open_loops(i)) continue;
         if (from_->loops_of(i) != loops) continue;
         const std::vector<bool> below = unnamed_below({n.arguments[0]});
         bool ready = true;
         for (node_id b = 0; b < i; ++b)
             ready = ready && !(below[b] && graph_.nodes[b].kind == node_kind::thread_fold && !has_name(b) &&
                                is_in_open_loops(b));
-        if (ready) together.push_back(i);
+        if (ready) fused.push_back(i);
     }
-    return together;
+    return fused;
 }
 
 /// Keeps in arrays the values that differ between elements but not in the loop to be opened for `values`.
@@ -76,27 +76,27 @@ void body_writer::keep_elements(const std::vector<node_id>& values, source_write
         return below[i] && !has_name(i) && is_in_open_loops(i) && has_elements(i) &&
                (kind == node_kind::map || kind == node_kind::cast || kind == node_kind::user);
     };
-    std::vector<bool> kept(below.size());  // the kept values that the loop reads
-    for (const node_id v : values) kept[v] = stays(v);
+    std::vector<bool> cached(below.size());  // the cached values that the loop reads
+    for (const node_id v : values) cached[v] = stays(v);
     for (node_id i = 0; i < below.size(); ++i)
         for (int a = 0; a < graph_.nodes[i].arity && below[i] && !stays(i); ++a)
-            if (const node_id of = graph_.nodes[i].arguments[a]; stays(of)) kept[of] = true;
+            if (const node_id of = graph_.nodes[i].arguments[a]; stays(of)) cached[of] = true;
     std::vector<node_id> all;
-    for (node_id i = 0; i < kept.size(); ++i)
-        if (kept[i]) all.push_back(i);
+    for (node_id i = 0; i < cached.size(); ++i)
+        if (cached[i]) all.push_back(i);
     if (all.empty()) return;
-    const auto name_of_kept = [](node_id i) { return "kept" + std::to_string(i); };
+    const auto name_of_cached = [](node_id i) { return "cached" + std::to_string(i); };
     for (const node_id i : all)
-        out.line(needs_.type(graph_.nodes[i].type), ' ', name_of_kept(i), '[', from_->choice().elements, "];");
+        out.line(needs_.type(graph_.nodes[i].type), ' ', name_of_cached(i), '[', from_->choice().elements, "];");
     const std::string element = '[' + from_->element_digit() + ']';
     open_elements(out);
     for (const node_id i : all) {
         const std::string of_one = value(i, out);
-        out.line(name_of_kept(i), element, " = ", of_one, ";");
+        out.line(name_of_cached(i), element, " = ", of_one, ";");
         name(i, of_one);
     }
     close_elements(out);
-    for (const node_id i : all) name(i, name_of_kept(i) + element);
+    for (const node_id i : all) name(i, name_of_cached(i) + element);
 }
 
 /// The loop of some folds. A sum of many floats is split into sums of 64, so that its error stays small.

@@ -276,15 +276,15 @@ std::string apply_row(std::string_view name, bool single, prelude& needs) {
 
 /// A number opaque to the compiler, which contracts no operation across it with another.
 constexpr std::string_view uncontracted_text =
-    "/// The same number, of which the compiler knows nothing: it contracts no operation with another across this.\n"
+    "/// Returns the same number, but the compiler contracts no operations across the call.\n"
     "template <class number>\nstatic inline number uncontracted(number a) {\n"
     "#if defined(__x86_64__)\n    asm(\"\" : \"+x\"(a));\n"
     "#elif defined(__aarch64__)\n    asm(\"\" : \"+w\"(a));\n"
     "#else\n    asm(\"\" : \"+m\"(a));\n#endif\n    return a;\n}\n";
 constexpr std::string_view rounding_text =
     "extern \"C\" int fegetround();\nextern \"C\" int fesetround(int);\n"
-    "/// While it lives results are rounded down, up or to zero. What is so rounded is volatile, so that it stays "
-    "here.\n"
+    "/// Sets the rounding mode during its lifetime. Results rounded in that mode must be volatile, so that the\n"
+    "/// compiler does not move their computation out of it.\n"
     "struct rounding {\n"
     "#if defined(__x86_64__) || defined(__i386__)\n    enum : int { rd = 0x400, ru = 0x800, rz = 0xc00 };\n"
     "#elif defined(__aarch64__)\n    enum : int { rd = 0x800000, ru = 0x400000, rz = 0xc00000 };\n"
@@ -293,7 +293,7 @@ constexpr std::string_view rounding_text =
     "    int before = fegetround();\n    explicit rounding(int way) { fesetround(way); }\n"
     "    ~rounding() { fesetround(before); }\n};\n";
 constexpr std::string_view to_integer_text =
-    "/// A whole number as an integer: the nearest one that there is, and `of_nan` of NaN.\n"
+    "/// Converts a whole number to the nearest representable integer; NaN gives `of_nan`.\n"
     "template <class integer>\nstatic inline integer to_integer(double a, integer of_nan) {\n"
     "    const bool negative = integer(-1) < integer(0);\n    const int bits = 8 * sizeof(integer) - negative;\n"
     "    const double end = 2.0 * double(1ull << (bits - 1));\n"

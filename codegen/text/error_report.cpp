@@ -4,7 +4,7 @@ namespace ingot::codegen {
 
 std::string error_report_text(detail::target where) {
     const std::string record =
-        "/// The first error of a stream's work that was not thrown yet.\n"
+        "/// The first error on a stream that has not been thrown yet.\n"
         "struct error_record {\n"
         "    unsigned long long statement;\n"
         "    unsigned int kind;\n"

@@ -19,8 +19,8 @@ std::string fold_writer::type_in(dtype t) {
     if (is_shifted()) return spell_shifted_part(row_.of, t, needs_);
     const std::string value = needs_.type(t);
     if (!is_arg_reduction()) return value;
-    const std::string name = "place_" + value, at = needs_.type(dtype::i8);
-    needs_.add(name, "/// An element and its place in the row.\nstruct " + name + " {\n    " + value + " value;\n    " +
+    const std::string name = "indexed_" + value, at = needs_.type(dtype::i8);
+    needs_.add(name, "/// An element and its index in the row.\nstruct " + name + " {\n    " + value + " value;\n    " +
                          at + " at;\n};\n");
     return name;
 }
@@ -71,16 +71,16 @@ std::string fold_writer::joiner_in(dtype t) {
     if (is_shifted()) return spell_shifted_fold(row_.of, t, needs_);
     if (!is_arg_reduction()) return value_joiner(row_, t);
     const std::string type = type_in(t), name = std::string(row_.name) + '_' + needs_.type(t);
-    if (!needs_.has(name)) needs_.add(name, "struct " + name + " {\n" + join_head(type) + join_places(t) + "};\n");
+    if (!needs_.has(name)) needs_.add(name, "struct " + name + " {\n" + join_head(type) + join_indexed(t) + "};\n");
     return name;
 }
 
-std::string fold_writer::later_joiner() {
+std::string fold_writer::ordered_joiner() {
     if (!is_arg_reduction()) return joiner();
-    const std::string type = this->type(), name = "later_" + std::string(row_.name) + '_' + needs_.type(type_);
+    const std::string type = this->type(), name = "ordered_" + std::string(row_.name) + '_' + needs_.type(type_);
     if (!needs_.has(name))
-        needs_.add(name, "/// Of two places, the second of which stands behind the first.\nstruct " + name + " {\n" +
-                             join_head(type) + join_later_places(type_) + "};\n");
+        needs_.add(name, "/// Combines two elements; the second has the greater index.\nstruct " + name + " {\n" +
+                             join_head(type) + join_ordered(type_) + "};\n");
     return name;
 }
 
@@ -129,7 +129,7 @@ std::string fold_writer::join_head(const std::string& type) const {
 }
 
 /// The first NaN wins, else the first extreme.
-std::string fold_writer::join_places(dtype t) const {
+std::string fold_writer::join_indexed(dtype t) const {
     const std::string wins = row_.join == op::greater ? "a.value > b.value" : "a.value < b.value";
     if (kind_of(t) == kind::floating && needs_.where() == target::cuda)  // without a branch
         return "\n        const bool alike = a.value == b.value || (a.value != a.value && b.value != b.value);\n"
@@ -179,7 +179,7 @@ std::string fold_writer::join_logarithms(dtype t) const {
            (quick ? "log1p_of_share(share)" : call(op::log1p, "share")) + ";\n    }\n";
 }
 
-std::string fold_writer::join_later_places(dtype t) const {
+std::string fold_writer::join_ordered(dtype t) const {
     if (kind_of(t) == kind::floating)  // the second wins, or is a NaN while the first is none
         return std::string(" return !(b.value ") + (greatest() ? "<=" : ">=") +
                " a.value) && a.value == a.value ? b : a; }\n";

@@ -44,7 +44,7 @@ public:
     std::string joiner() { return joiner_in(type_); }
     /// The struct that joins two where the second stands behind the first; the start of such a fold, whose first place
     /// is `first`.
-    std::string later_joiner();
+    std::string ordered_joiner();
     std::string start_at(const std::string& first);
     std::string joined(const std::string& a, const std::string& b) { return joiner() + "::join(" + a + ", " + b + ")"; }
     /// The form in which an element is kept until several are folded at once; `at` is its place in the row. The start
@@ -87,9 +87,9 @@ private:
     const detail::fold_facts& extreme_row() const { return facts(greatest() ? detail::fold::max : detail::fold::min); }
     std::string join_head(const std::string& type) const;
     std::string user_functions() { return spell_user_text(graph_.texts, graph_.nodes[reduction_].pick, needs_); }
-    std::string join_places(dtype t) const;
+    std::string join_indexed(dtype t) const;
     std::string join_logarithms(dtype t) const;
-    std::string join_later_places(dtype t) const;
+    std::string join_ordered(dtype t) const;
 
     const graph& graph_;
     std::string number_, name_;

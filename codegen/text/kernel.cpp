@@ -79,8 +79,8 @@ kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
             step.work.push_back({g.nodes[n.arguments[0]].axes, turn});
             cost += turn;
         }
-    for (const auto* places : {&inputs, &looped, &outputs})
-        for (const array_argument& at : *places) pointer(at);
+    for (const auto* arrays : {&inputs, &looped, &outputs})
+        for (const array_argument& at : *arrays) pointer(at);
 }
 
 void kernel_builder::find_unravellings() {
@@ -117,11 +117,11 @@ void kernel_builder::find_unravellings() {
     };
     std::uint64_t missing = 0;
     for (const unravelling& u : found) missing |= own(u);
-    for (std::vector<bool> placed(found.size()); unravellings.size() < found.size();) {
+    for (std::vector<bool> resolved(found.size()); unravellings.size() < found.size();) {
         const std::size_t before = unravellings.size();
         for (std::size_t i = 0; i < found.size(); ++i) {
-            if (placed[i] || (wants[i] & missing) != 0) continue;
-            placed[i] = true;
+            if (resolved[i] || (wants[i] & missing) != 0) continue;
+            resolved[i] = true;
             missing &= ~own(found[i]);
             unravellings.push_back(found[i]);
         }
@@ -162,7 +162,7 @@ bool kernel_builder::is_drawn_in_groups(node_id operand) const {
 void kernel_builder::declare_group(node_id operand, source_writer& out) {
     const node& n = graph.nodes[operand];
     out.line(needs.type(n.type), ' ', names[n.index], "_group[", generator_group(n.type), "] = {};");
-    out.line(needs.type(dtype::u8), ' ', names[n.index], "_drawn = ~0ull;  // the group's number");
+    out.line(needs.type(dtype::u8), ' ', names[n.index], "_drawn = ~0ull;  // number of the group in the buffer");
 }
 
 std::string kernel_builder::element_at_digits(node_id operand, source_writer& out) {
@@ -294,20 +294,20 @@ std::string kernel_builder::generator_index(node_id generator, std::uint64_t axe
            offset(at, axes);
 }
 
-std::string kernel_builder::place_index(const unravelling& u, std::uint64_t axes, const std::string& further) {
+std::string kernel_builder::unravelled_index(const unravelling& u, std::uint64_t axes, const std::string& further) {
     const std::string first =
         arguments.member({argument_kind::pick_offset, 8, u.pick.index}, needs.type(dtype::i8), u.pick.name + "_first");
     const std::string rest = offset(u.pick, axes) + further;
     if (u.rule == detail::place_rule::digits) return first + rest;
     const std::string type = signed_index(), axis = std::to_string(u.axes[0]);
-    return add_place_within(u.rule) + '(' + type + '(' + first + ')' + rest + ", " + type + '(' +
+    return add_border_index(u.rule) + '(' + type + '(' + first + ')' + rest + ", " + type + '(' +
            count(points_of(axis_bit(u.axes[0])), "n" + axis) + "))";
 }
 
-std::string kernel_builder::add_place_within(detail::place_rule rule) {
+std::string kernel_builder::add_border_index(detail::place_rule rule) {
     const std::string type = signed_index();
     const auto add = [&](const std::string& name, const std::string& why, const std::string& statements) {
-        needs.add(name, function("The place in [0, n) " + why) + type + ' ' + name + '(' + type + " at, " + type +
+        needs.add(name, function("Maps an index into [0, n) " + why) + type + ' ' + name + '(' + type + " at, " + type +
                             " n) {\n" + statements + "}\n");
         return name;
     };
@@ -319,18 +319,17 @@ std::string kernel_builder::add_place_within(detail::place_rule rule) {
     };
     switch (rule) {
         case detail::place_rule::reflect:
-            return add("reflect", "that mirrors at the end elements show at one.",
+            return add("reflect", "by reflection that does not repeat the end elements.",
                        mirrored("-at", "n - 2", "n > 1 ? 2 * n - 2 : 1"));
         case detail::place_rule::symmetric:
-            return add("symmetric", "that mirrors behind the end elements show at one.",
+            return add("symmetric", "by reflection that repeats the end elements.",
                        mirrored("-1 - at", "n - 1", "2 * n"));
         default:
-            return add("nearest", "that is nearest to one.",
-                       "    at = at < n - 1 ? at : n - 1;\n    return at > 0 ? at : 0;\n");
+            return add("nearest", "by clamping.", "    at = at < n - 1 ? at : n - 1;\n    return at > 0 ? at : 0;\n");
     }
 }
 
-std::string kernel_builder::gathered_place(const unravelling& u, const std::string& value) {
+std::string kernel_builder::gathered_index(const unravelling& u, const std::string& value) {
     const dtype given = graph.nodes[u.index].type;
     const bool narrow = !wide() && (detail::size_of(given) < 4 || given == dtype::i4);
     const std::string type = needs.type(narrow ? dtype::i4 : dtype::i8), result = signed_index();
@@ -346,22 +345,24 @@ std::string kernel_builder::gathered_place(const unravelling& u, const std::stri
     const std::string from_end = "    at = at < 0 ? at + n : at;\n", as_result = "    return " + result + "(at);\n";
     switch (u.mode) {
         case index_mode::wrap:
-            return call("wrapped_index", "An index modulo n.", "    at %= n;\n" + from_end + as_result);
+            return call("wrapped_index", "Returns an index modulo n.", "    at %= n;\n" + from_end + as_result);
         case index_mode::clip:
-            return call("clipped_index", "The index in [0, n) that is nearest to one.",
+            return call("clipped_index", "Clamps an index to [0, n).",
                         "    at = at < n - 1 ? at : n - 1;\n    return " + result + "(at > 0 ? at : 0);\n");
         case index_mode::unchecked:
-            return call("index_from_end", "A negative index counts from the end.", from_end + as_result);
+            return call("index_from_end", "Converts an index that counts from the end if it is negative.",
+                        from_end + as_result);
         case index_mode::check:
             break;
     }
-    const std::string why = "Where an index is on an axis of n. What is outside reads element 0, and is ";
+    const std::string why =
+        "Converts an index, which may be negative, for an axis of n. One out of range gives 0 and is ";
     const std::string errors = arguments.member({argument_kind::error_record, 8}, "error_record*", "errors");
     const std::string statement = arguments.member({argument_kind::statement, 8}, needs.type(dtype::u8), "statement");
     needs.add("report", error_report_text(needs.where()));
     const auto is_inside = [&](const std::string& otherwise) {
-        return "    const " + type + " place = at < 0 ? at + n : at;\n    if (place >= 0 && place < n) return " +
-               result + "(place);\n" + otherwise + "    return 0;\n";
+        return "    const " + type + " index = at < 0 ? at + n : at;\n    if (index >= 0 && index < n) return " +
+               result + "(index);\n" + otherwise + "    return 0;\n";
     };
     if (needs.where() == detail::target::host)
         return call(
@@ -371,10 +372,10 @@ std::string kernel_builder::gathered_place(const unravelling& u, const std::stri
             ", error_record* errors, unsigned long long statement, bool& outside",
             ", " + errors + ", " + statement + ", " + u.name);
     needs.add("outside",
-              "/// An index that was outside its axis, and whether that is the last one looked at.\n"
+              "/// An index that was out of range, and whether the most recent index was.\n"
               "struct outside_index { bool found, last; " +
                   needs.type(dtype::i8) + " index; };\n");
-    return call("checked_index", why + "noted.", is_inside("    outside = {true, true, at};\n"),
+    return call("checked_index", why + "recorded.", is_inside("    outside = {true, true, at};\n"),
                 ", outside_index& outside", ", " + u.name);
 }
 
@@ -386,11 +387,11 @@ std::string kernel_builder::all_inside() const {
     return all;
 }
 
-void kernel_builder::store_scattered(const array_argument& output, const std::string& place, const std::string& value,
+void kernel_builder::store_scattered(const array_argument& output, const std::string& index, const std::string& value,
                                      const std::string& condition) {
     const auto rule = static_cast<detail::scatter_rule>(graph.nodes[graph.roots[output.index]].code);
-    const std::string at = pointer(output) + '[' + place + ']';
-    const std::string when = "if (" + place + " >= 0" + (condition.empty() ? "" : " && " + condition) + ") ";
+    const std::string at = pointer(output) + '[' + index + ']';
+    const std::string when = "if (" + index + " >= 0" + (condition.empty() ? "" : " && " + condition) + ") ";
     if (rule == detail::scatter_rule::set)
         code.line(when, at, " = ", value, ";");
     else
@@ -441,7 +442,7 @@ std::string kernel_builder::generator_call(node_id generator, const std::string&
 
 void add_independent(prelude& needs) {
     needs.add("independent",
-              "/// No iteration of the loop that follows depends on another.\n"
+              "/// Declares that the iterations of the next loop are independent.\n"
               "#ifdef __clang__\n"
               "#define independent _Pragma(\"clang loop vectorize(assume_safety)\")\n"
               "#else\n"
@@ -504,7 +505,8 @@ std::string kernel_builder::assemble(const std::string& comment, const std::stri
     whole.line(signature, " {");
     step.programmatic_launch = key.header.where == detail::target::cuda && key.header.architecture >= 90;
     if (step.programmatic_launch)
-        whole.line("    asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");  // for what earlier kernels write");
+        whole.line(
+            "    asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");  // waits for the writes of earlier kernels");
     whole.paste(code.text());
     whole.line("}");
     return whole.text();

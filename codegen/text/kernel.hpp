@@ -81,7 +81,9 @@ struct kernel_builder : loop_source {
         const node_id root = graph.roots[output.index];
         return is_scattered(output) ? graph.nodes[root].arguments[0] : root;
     }
-    node_id place_of(const array_argument& output) const { return graph.nodes[graph.roots[output.index]].arguments[1]; }
+    node_id scatter_index_of(const array_argument& output) const {
+        return graph.nodes[graph.roots[output.index]].arguments[1];
+    }
     bool scatters() const {
         return std::ranges::any_of(outputs, [this](const array_argument& z) { return is_scattered(z); });
     }
@@ -95,13 +97,13 @@ struct kernel_builder : loop_source {
         return std::ranges::any_of(graph.nodes, [](const node& n) { return n.kind == node_kind::user; });
     }
     /// Whether an element may have no place, as one of its indices is outside.
-    bool checks_places() const {
+    bool checks_indices() const {
         return scatters() && std::ranges::any_of(unravellings, [](const unravelling& u) { return u.is_checked(); });
     }
     /// "!outside3 && !outside4": the condition that all of an element's indices are inside.
     std::string all_inside() const;
     /// Stores a scattered value at its place, where it has one and where `condition` holds ("" for none).
-    void store_scattered(const array_argument& output, const std::string& place, const std::string& value,
+    void store_scattered(const array_argument& output, const std::string& index, const std::string& value,
                          const std::string& condition);
 
     std::string turns(int axis) override;
@@ -136,10 +138,10 @@ struct kernel_builder : loop_source {
     /// The number of a random leaf's element, in the form of `offset`.
     std::string generator_index(node_id generator, std::uint64_t axes);
     /// The place whose digits an unravelling takes; `further` is added to it.
-    std::string place_index(const unravelling& u, std::uint64_t axes, const std::string& further = "");
+    std::string unravelled_index(const unravelling& u, std::uint64_t axes, const std::string& further = "");
     /// The place on its axis that a gather's index `value` names. The host reports an index outside at once; CUDA notes
     /// it, and the kernel reports it after all stores.
-    std::string gathered_place(const unravelling& u, const std::string& value);
+    std::string gathered_index(const unravelling& u, const std::string& value);
     /// The notes of checked indices; CUDA alone.
     void declare_outside_indices();
     void report_outside_indices();
@@ -169,7 +171,7 @@ protected:
 private:
     void find_unravellings();
     /// Adds the function that finds which place stands for one beyond the ends; returns its name.
-    std::string add_place_within(detail::place_rule rule);
+    std::string add_border_index(detail::place_rule rule);
     void name_raw(node_id id);
 };
 

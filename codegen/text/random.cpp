@@ -32,12 +32,12 @@ constexpr std::string_view host_philox = R"(struct philox_words { uint32 w[4]; }
 
 // A GPU reads the rounds' keys as constants, which every thread would otherwise add up again.
 constexpr std::string_view cuda_key =
-    R"(/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
+    R"(/// The call's number, and the two words that each Philox round mixes in, derived from the seed.
 struct generator_key { uint64 call; uint32 rounds[20]; };
 )";
 constexpr std::string_view cuda_philox = R"(struct philox_words { uint32 w[4]; };
 
-/// Of two 64-bit words ptxas would add up the products of the upper halves too, though it knows that they are 0.
+/// Multiplies 32-bit words. For 64-bit operands ptxas would add the products of the zero upper halves.
 % uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
 
 /// Philox4x32-10.
@@ -56,7 +56,7 @@ constexpr std::string_view cuda_philox = R"(struct philox_words { uint32 w[4]; }
 
 /// The library's sine and cosine handle angles of any size, which costs a compiler more than all else here.
 constexpr std::string_view circle_float =
-    R"(/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
+    R"(/// cos(x) and sin(x) for 0 <= x < 6.3, within 1.5 ulp: x is reduced by the nearest multiple of pi / 2.
 % void circle(float x, float& cosine, float& sine) {
     const float counted = fma(x, 0.636619772f, 0x1.8p23f), quarters = counted - 0x1.8p23f;
     float r = fma(quarters, -1.57079601f, x);
@@ -74,7 +74,7 @@ constexpr std::string_view circle_float =
 
 // CUDA's own logarithm and root of floats handle all numbers, at a third more instructions and a branch to slower code.
 constexpr std::string_view cuda_logarithm =
-    R"(/// log(x), 2^-33 <= x <= 1, within 1 ulp: a polynomial of f, with x = 2^k (1 + f), 1 + f from 2/3 to 4/3.
+    R"(/// log(x) for 2^-33 <= x <= 1, within 1 ulp: a polynomial in f for x = 2^k (1 + f), 1 + f in [2/3, 4/3].
 % float logarithm(float x) {
     const uint32 exponent = (bits_of(x) - 0x3f2aaaabu) & 0xff800000u;
     const float f = from_bits(bits_of(x) - exponent) - 1.0f;
@@ -86,14 +86,14 @@ constexpr std::string_view cuda_logarithm =
 }
 )";
 constexpr std::string_view cuda_root =
-    R"(/// sqrt(x), 0 or 2^-24 <= x < 64, within 1 ulp: an approximate one, and what its square is off.
+    R"(/// sqrt(x) for x = 0 or 2^-24 <= x < 64, within 1 ulp: an approximation and one Newton step.
 % float root(float x) {
     const float y = rsqrt_approx(fmaxf(x, 0x1p-30f)), s = x * y;
     return fma(fma(-s, s, x), 0.5f * y, s);
 }
 )";
 
-constexpr std::string_view cuda_polar = R"(/// Box-Muller: a radius from the word p, an angle from q.
+constexpr std::string_view cuda_polar = R"(/// Box-Muller: word p gives the radius, word q the angle.
 % void polar(float* to, uint32 p, uint32 q) {
     const float radius = root(-2.0f * logarithm(float(p) * 0x1p-32f + 0x1p-33f));
     float cosine, sine;
@@ -103,7 +103,7 @@ constexpr std::string_view cuda_polar = R"(/// Box-Muller: a radius from the wor
 }
 )";
 
-constexpr std::string_view polar_float = R"(/// Box-Muller: a radius from the word p, an angle from q.
+constexpr std::string_view polar_float = R"(/// Box-Muller: word p gives the radius, word q the angle.
 % void polar(float* to, uint32 p, uint32 q) {
     const float radius = sqrt(-2.0f * log(float(p) * 0x1p-32f + 0x1p-33f));
     const float angle = 6.28318530717958647692f * (float(q >> 8) * 0x1p-24f);
@@ -112,7 +112,7 @@ constexpr std::string_view polar_float = R"(/// Box-Muller: a radius from the wo
 }
 )";
 
-constexpr std::string_view polar_double = R"(/// Box-Muller: a radius from the word p, an angle from q.
+constexpr std::string_view polar_double = R"(/// Box-Muller: word p gives the radius, word q the angle.
 % void polar(double* to, uint64 p, uint64 q) {
     const double radius = sqrt(-2.0 * log(double(p >> 11) * 0x1p-53 + 0x1p-54));
     const double angle = 6.28318530717958647692 * (double(q >> 11) * 0x1p-53);
@@ -126,7 +126,7 @@ constexpr std::string_view polar_double = R"(/// Box-Muller: a radius from the w
 // <runtime/kernels/box_muller.hpp> is the same in C++, for the interpreter.
 
 constexpr std::string_view fraction =
-    R"(/// A word's upper 53 bits over 2^53, from parts that are exact in the mantissas of 2^52 and 2^84.
+    R"(/// The upper 53 bits of a word divided by 2^53, from parts that are exact in the mantissas of 2^52 and 2^84.
 static inline double fraction(uint64 word) {
     const double low = __builtin_bit_cast(double, (word >> 11 & 0xffffffffu) | 0x4330000000000000u);
     const double high = __builtin_bit_cast(double, word >> 43 | 0x4530000000000000u);
@@ -135,7 +135,7 @@ static inline double fraction(uint64 word) {
 )";
 
 constexpr std::string_view logarithm_float =
-    R"(/// log(x), 2^-33 <= x <= 1, within 1 ulp: fdlibm's, with x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
+    R"(/// log(x) for 2^-33 <= x <= 1, within 1 ulp, as in fdlibm: x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)].
 static inline float logarithm(float x) {
     const uint32 bits = __builtin_bit_cast(uint32, x), exponent = (bits + 0x004afb0du) >> 23;
     const float k = float(int(exponent) - 127);
@@ -149,7 +149,7 @@ static inline float logarithm(float x) {
 )";
 
 constexpr std::string_view logarithm_double =
-    R"(/// log(x), 2^-54 <= x <= 1, within 1 ulp: fdlibm's, with x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
+    R"(/// log(x) for 2^-54 <= x <= 1, within 1 ulp, as in fdlibm: x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)].
 static inline double logarithm(double x) {
     const uint64 bits = __builtin_bit_cast(uint64, x), exponent = (bits + 0x00095f619980c433u) >> 52;
     const double k = __builtin_bit_cast(double, exponent | 0x4330000000000000u) - (0x1p52 + 1023);
@@ -164,7 +164,7 @@ static inline double logarithm(double x) {
 )";
 
 constexpr std::string_view host_circle_double =
-    R"(/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
+    R"(/// cos(x) and sin(x) for 0 <= x < 6.3, within 1.5 ulp: x is reduced by the nearest multiple of pi / 2.
 static inline void circle(double x, double& cosine, double& sine) {
     const double counted = fma(x, 0.636619772367581343076, 0x1.8p52), quarters = counted - 0x1.8p52;
     double r = fma(quarters, -1.57079632679489655800e+00, x);
@@ -182,7 +182,7 @@ static inline void circle(double x, double& cosine, double& sine) {
 }
 )";
 
-constexpr std::string_view host_polar_float = R"(/// Box-Muller: a radius from the word p, an angle from q.
+constexpr std::string_view host_polar_float = R"(/// Box-Muller: word p gives the radius, word q the angle.
 static inline void polar(float* to, uint32 p, uint32 q) {
     const float radius = sqrt(-2.0f * logarithm(float(p) * 0x1p-32f + 0x1p-33f));
     float cosine, sine;
@@ -192,7 +192,7 @@ static inline void polar(float* to, uint32 p, uint32 q) {
 }
 )";
 
-constexpr std::string_view host_polar_double = R"(/// Box-Muller: a radius from the word p, an angle from q.
+constexpr std::string_view host_polar_double = R"(/// Box-Muller: word p gives the radius, word q the angle.
 static inline void polar(double* to, uint64 p, uint64 q) {
     const double radius = sqrt(-2.0 * logarithm(fraction(p) + 0x1p-54));
     double cosine, sine;
@@ -248,7 +248,7 @@ constexpr std::string_view bits_of_64 = R"(% void bits_uint64(uint64* to, const 
 }
 )";
 
-constexpr std::string_view ranged_key = R"(/// A generator of the integers from 0 to the last.
+constexpr std::string_view ranged_key = R"(/// A generator of integers from 0 to `last`.
 struct ranged_key { generator_key of; uint64 last; };
 )";
 
@@ -258,8 +258,8 @@ constexpr std::string_view scaled = R"(/// word * (last + 1).
 )";
 
 constexpr std::string_view integers_of_32 =
-    R"(/// Words of 64 bits times the range, over 2^64. The lower halves of the words add up to `last` to the products of the
-/// upper ones: they are drawn where one may carry.
+    R"(/// Multiplies 64-bit words by the range and divides by 2^64. The lower halves of the words add at most `last`
+/// to the products of the upper halves, so they are drawn only if a product may carry.
 % void integers_uint32(uint32* to, const ranged_key& key, uint64 group) {
     const philox_words upper = philox(key.of, group);
     const uint32 last = uint32(key.last);
@@ -361,7 +361,7 @@ std::string spell_generator_from(generator_kind kind, dtype t, bool approximate,
     const std::string size = std::to_string(group);
     needs.type(dtype::i8);
     std::string text =
-        "/// The numbers [i, i + n). What lies before the first one is no number, and not used.\ntemplate <int n>\n";
+        "/// Draws the numbers [i, i + n). Results at negative indices are arbitrary and unused.\ntemplate <int n>\n";
     text += std::string(needs.function_prefix()) + " void " + name + "_from(" + type + "* to, const " +
             std::string(key_type_of(kind)) + "& key, int64 i) {\n";
     text += "    constexpr int groups = (n + " + std::to_string(2 * group - 2) + ") / " + size + ";\n";

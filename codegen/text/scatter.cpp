@@ -90,8 +90,8 @@ std::string spell_scatter(scatter_rule rule, dtype t, prelude& needs) {
     } else {
         body = compare_and_swap(rule, t, needs);
     }
-    needs.add(name, "/// Joins a value with what is in its place.\n" + std::string(needs.function_prefix()) + " void " +
-                        name + '(' + type + "* at, " + type + " value) {\n" + body + "}\n");
+    needs.add(name, "/// Combines a value with the element at its address.\n" + std::string(needs.function_prefix()) +
+                        " void " + name + '(' + type + "* at, " + type + " value) {\n" + body + "}\n");
     return name;
 }
 

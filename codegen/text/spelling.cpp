@@ -345,7 +345,7 @@ void prelude::calls(std::string_view function, dtype t) {
 std::string prelude::element(dtype t, std::string at) {
     if (where_ != target::host || t != dtype::b1) return at;
     add("truth",
-        "/// A bool in memory, as a comparison: g++ 12 makes no vector's condition of one that is loaded.\n"
+        "/// Reads a bool by a comparison: g++ 12 does not vectorise conditions on a bool that is loaded.\n"
         "static inline bool truth(const bool& b) { return reinterpret_cast<const unsigned char&>(b) != 0; }\n");
     return "truth(" + at + ')';
 }
@@ -471,7 +471,7 @@ std::string spell_round_to_odd(prelude& needs) {
     add_reinterpretations(needs);
     const std::string bits = needs.type(dtype::u4);
     needs.add("round_to_odd",
-              "/// Towards zero, and odd where that is not exact: what is rounded further is rounded once.\n" +
+              "/// Rounds towards zero and sets the last bit if inexact, so that rounding further rounds only once.\n" +
                   std::string(needs.function_prefix()) +
                   " float round_to_odd(double a) {\n    const float nearest = float(a);\n" +
                   "    const double back = nearest;\n    const " + bits +
@@ -506,20 +506,21 @@ std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelu
     const int bits = static_cast<int>(8 * size_of(to)) - (is_signed(to) ? 1 : 0);
     const std::string top = spell_constant(from_type, std::ldexp(1.0, bits), needs);
     const std::string greatest = type + "(~" + type + "(0)" + (is_signed(to) ? " ^ least" : "") + ")";
-    std::string function = "/// Saturates; NaN is 0.\n" + std::string(needs.function_prefix()) + ' ' + type + " to_" +
-                           type + '(' + given + " a) {\n";
+    std::string function = "/// Converts with saturation; NaN gives 0.\n" + std::string(needs.function_prefix()) + ' ' +
+                           type + " to_" + type + '(' + given + " a) {\n";
     if (is_signed(to))
         function += "    const " + type + " least = " + type + "(1ull << " + std::to_string(bits) + ");\n";
     const std::string bottom = is_signed(to) ? '-' + top : spell_constant(from_type, 0, needs);
     // A compiler that turned this and a cast back into a truncation would return a negative zero for -0.5; with this
     // test it cannot.
-    std::string kept = "a == a";
+    std::string in_range = "a == a";
     if (needs.where() == target::host && is_signed(to)) {
         const std::string one = spell_constant(from_type, 1, needs);
-        kept = "(a <= -" + one + ") | (a >= " + one + ")";
+        in_range = "(a <= -" + one + ") | (a >= " + one + ")";
     }
     function += "    return a >= " + top + " ? " + greatest + " : a <= " + bottom + " ? " +
-                (is_signed(to) ? "least" : type + "(0)") + " : " + kept + " ? " + type + "(a) : " + type + "(0);\n}\n";
+                (is_signed(to) ? "least" : type + "(0)") + " : " + in_range + " ? " + type + "(a) : " + type +
+                "(0);\n}\n";
     needs.add("to_" + type + '(' + given + ')', function);
     return "to_" + type + '(' + from + ')';
 }

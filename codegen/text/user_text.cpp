@@ -109,19 +109,19 @@ public:
     }
     const std::string& text() const { return out_.text(); }
     /// The places, in lines of this text alone.
-    const std::vector<text_place>& places() const { return places_; }
+    const std::vector<text_range>& ranges() const { return ranges_; }
 
 private:
     /// Notes a part: it begins in the line that is printed next, or in the line behind where `enclosed` adds a newline.
     void note(std::string of, const std::string& part) {
         const bool has_own_lines = enclosed(part).starts_with('\n') && !part.starts_with('\n');
-        places_.push_back({std::move(of), lines_in(out_.text()) + (has_own_lines ? 2 : 1), 1 + lines_in(part)});
+        ranges_.push_back({std::move(of), lines_in(out_.text()) + (has_own_lines ? 2 : 1), 1 + lines_in(part)});
     }
 
     const user_text& text_;
     std::string prefix_;
     source_writer out_;
-    std::vector<text_place> places_;
+    std::vector<text_range> ranges_;
 };
 
 printer print_functions(const user_text& t, prelude& needs) {
@@ -250,7 +250,7 @@ std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t whi
     return name;
 }
 
-std::vector<text_place> places_of(const user_text& t, detail::target where, std::string_view source) {
+std::vector<text_range> text_ranges_of(const user_text& t, detail::target where, std::string_view source) {
     prelude unused(where);
     const printer print = print_functions(t, unused);
     const std::string heading = heading_of(t, struct_of(t.name));
@@ -260,12 +260,12 @@ std::vector<text_place> places_of(const user_text& t, detail::target where, std:
     for (std::size_t at = source.find(heading); at != source.npos; at = source.find(heading, at + 1)) {
         const std::size_t body = source.find(open_struct, at + heading.size()) + open_struct.size();
         if (!source.substr(body).starts_with(print.text())) continue;
-        std::vector<text_place> places = print.places();
-        for (text_place& p : places) p.first_line += lines_in(source.substr(0, body));
+        std::vector<text_range> ranges = print.ranges();
+        for (text_range& p : ranges) p.first_line += lines_in(source.substr(0, body));
         if (preamble != source.npos)
-            places.push_back(
+            ranges.push_back(
                 {"the preamble of " + t.name, 2 + lines_in(source.substr(0, preamble)), 1 + lines_in(t.preamble)});
-        return places;
+        return ranges;
     }
     return {};
 }

@@ -23,12 +23,12 @@ text_end end_of_text(std::string_view text);
 std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t which, prelude& needs);
 
 /// Lines of a source that are lines of a user's text, counted from 1.
-struct text_place {
+struct text_range {
     std::string of;  // "the text of pick", "the map of length"
     std::size_t first_line = 0, lines = 0;
 };
 /// The lines of a text's parts in a source: statements occur once for each output.
-std::vector<text_place> places_of(const user_text&, detail::target, std::string_view source);
+std::vector<text_range> text_ranges_of(const user_text&, detail::target, std::string_view source);
 
 /// Adds raw_array<T>, a whole array of which a text reads any element.
 void add_raw_array(prelude& needs);

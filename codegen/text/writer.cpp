@@ -6,9 +6,9 @@
 
 namespace ingot::codegen {
 
-std::string argument_struct::member(argument wanted, std::string type, std::string name) {
+std::string argument_struct::member(argument requested, std::string type, std::string name) {
     const auto same = std::find_if(entries_.begin(), entries_.end(), [&](const entry& e) { return e.name == name; });
-    if (same == entries_.end()) entries_.push_back({wanted, std::move(type), name});
+    if (same == entries_.end()) entries_.push_back({requested, std::move(type), name});
     return "p." + name;
 }
 

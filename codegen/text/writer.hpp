@@ -72,8 +72,8 @@ private:
 /// widest first, so that there is no padding.
 class argument_struct {
 public:
-    /// The member that holds `wanted`, which is added if missing; `type` declares it ("const float*").
-    std::string member(argument wanted, std::string type, std::string name);
+    /// The member that holds `requested`, which is added if missing; `type` declares it ("const float*").
+    std::string member(argument requested, std::string type, std::string name);
     /// Writes `struct <name> { ... };` and fills the launch's recipe.
     void declare(source_writer& out, std::string_view name, launch& to) const;
 

@@ -56,14 +56,14 @@ std::size_t source_line_of(std::string_view log_line) {
 }
 
 /// The log, with the line of a user's text before messages about that text: "line 2 of the text of pick: ".
-std::string with_lines_of_texts(const std::string& log, const std::vector<codegen::text_place>& texts) {
+std::string with_lines_of_texts(const std::string& log, const std::vector<codegen::text_range>& texts) {
     if (texts.empty()) return log;
     std::istringstream lines(log);
     std::string result;
     for (std::string log_line; std::getline(lines, log_line); result += log_line + '\n') {
         const std::size_t line = source_line_of(log_line);
         const auto in = std::ranges::find_if(
-            texts, [&](const codegen::text_place& t) { return line - t.first_line < t.lines && line >= t.first_line; });
+            texts, [&](const codegen::text_range& t) { return line - t.first_line < t.lines && line >= t.first_line; });
         if (in != texts.end()) result += "line " + std::to_string(line - in->first_line + 1) + " of " + in->of + ": ";
     }
     return result;

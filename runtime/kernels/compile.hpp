@@ -24,7 +24,7 @@ struct source_text {
     std::vector<std::string> name_expressions{};  ///< of kernels that have other names in the code; for CUDA
     bool reads_files = false;                     ///< a user's, which may change: the code is kept by no file
     std::string expression{};                     ///< what it computes, for people; decides nothing
-    std::vector<codegen::text_place> user_texts{};  ///< where texts of users stand in it, for people too
+    std::vector<codegen::text_range> user_texts{};  ///< where texts of users stand in it, for people too
     bool is_generated = false;  ///< whole: it has nothing of textures, of launches and of CUDA's API, which take time
 };
 

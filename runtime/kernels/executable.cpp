@@ -216,7 +216,7 @@ source_text source_of(const codegen::key& key, const codegen::plan& plan) {
     for (const codegen::operand_class& o : key.operands)
         if (!o.text.empty())
             std::ranges::copy(
-                codegen::places_of(codegen::read_user_text(o.text, o.binding), key.header.where, plan.source),
+                codegen::text_ranges_of(codegen::read_user_text(o.text, o.binding), key.header.where, plan.source),
                 std::back_inserter(source.user_texts));
     source.is_generated = source.user_texts.empty();
     if (cuda && plan.approximate)

@@ -68,12 +68,12 @@ TEST_CASE("scans on the host: rows, pieces of long ones, strips of columns, whol
 
 TEST_CASE("a softmax on the host keeps its exponentials from one phase to the next, while a cache has room") {
     REQUIRE(softmax_of(8));
-    REQUIRE(softmax_of(8)->kept.size() == 1);
-    CHECK(softmax_of(8)->kept[0].phase == 1);
+    REQUIRE(softmax_of(8)->cached.size() == 1);
+    CHECK(softmax_of(8)->cached[0].phase == 1);
     CHECK(softmax_of(8)->longest == 4096);
     CHECK(softmax_of(8)->along_rows == std::vector<std::size_t>{0});
     CHECK(softmax_of(8)->once_a_row.empty());
     REQUIRE(softmax_of(13));
-    CHECK(softmax_of(13)->kept.empty());
+    CHECK(softmax_of(13)->cached.empty());
     CHECK(!softmax_of(14));
 }

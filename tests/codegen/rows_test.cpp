@@ -24,14 +24,14 @@ TEST_CASE("softmax is a row program of two phases") {
     const codegen::graph g = lower(k, loops::shared);
     const auto r = find_row_program(k, g);
     REQUIRE(r);
-    CHECK(r->kept == std::vector<int>{0});
+    CHECK(r->kept_axes == std::vector<int>{0});
     CHECK(r->row == std::vector<int>{1});
     CHECK(r->length_class == 8);
     REQUIRE(r->phases.size() == 2);
     CHECK(static_cast<fold>(g.nodes[r->phases[0][0]].code) == fold::max);
     CHECK(static_cast<fold>(g.nodes[r->phases[1][0]].code) == fold::sum);
-    CHECK(r->wanted(g, 1) == std::vector<node_id>{g.nodes[r->phases[1][0]].arguments[0]});
-    CHECK(r->wanted(g, 2) == g.roots);
+    CHECK(r->computed_nodes(g, 1) == std::vector<node_id>{g.nodes[r->phases[1][0]].arguments[0]});
+    CHECK(r->computed_nodes(g, 2) == g.roots);
 }
 
 TEST_CASE("a reduction of what an earlier one of the row says is a row program though nothing is written along it") {
@@ -40,7 +40,7 @@ TEST_CASE("a reduction of what an earlier one of the row says is a row program t
     b.leaf(dtype::f4, "s01").same(dtype::f4, "s1", 0).reduce(fold::max, dtype::f4).map("subtract");
     const auto r = rows_of(b.reduce(fold::sum, dtype::f4).output(dtype::f4, "1").done());
     REQUIRE(r);
-    CHECK(r->kept == std::vector<int>{0});
+    CHECK(r->kept_axes == std::vector<int>{0});
     CHECK(r->row == std::vector<int>{1});
     CHECK(r->phases.size() == 2);
 }
@@ -65,7 +65,7 @@ TEST_CASE("a fold of a scan along its row is a row program whose first phase sca
     const codegen::graph g = lower(k, loops::shared);
     const auto r = find_row_program(k, g);
     REQUIRE(r);
-    CHECK(r->kept == std::vector<int>{0});
+    CHECK(r->kept_axes == std::vector<int>{0});
     CHECK(r->row == std::vector<int>{1});
     REQUIRE(r->phases.size() == 2);
     CHECK(g.nodes[r->phases[0][0]].kind == node_kind::scan);

@@ -20,8 +20,8 @@ using namespace detail;
 void cuda_fold::add_slots() {
     b_.needs.add(
         "slots",
-        "/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it\n"
-        "/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.\n"
+        "/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and\n"
+        "/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.\n"
         "template <class type>\n"
         "struct message {\n"
         "    static constexpr int n = (sizeof(type) + 3) / 4;\n"
@@ -31,18 +31,18 @@ void cuda_fold::add_slots() {
         "    asm volatile(\"ld.relaxed.gpu.global.u64 %0, [%1];\" : \"=l\"(word) : \"l\"(slot) : \"memory\");\n"
         "    return word;\n}\n\n"
         "template <class type>\n"
-        "__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {\n"
+        "__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {\n"
         "    alignas(16) uint32 words[message<type>::n] = {};\n"
         "    reinterpret_cast<type&>(words) = v;\n"
         "#pragma unroll\n"
         "    for (int i = 0; i < message<type>::n; ++i)\n"
         "        asm volatile(\"st.relaxed.gpu.global.u64 [%0], %1;\"\n"
-        "                     :: \"l\"(slot + i * apart), \"l\"(uint64(words[i]) << 32 | 1) : \"memory\");\n}\n\n"
-        "/// Loads what is there of a value by now.\n"
+        "                     :: \"l\"(slot + i * word_stride), \"l\"(uint64(words[i]) << 32 | 1) : \"memory\");\n}\n\n"
+        "/// Loads the words of a value that have been published so far.\n"
         "template <class type>\n"
-        "__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {\n"
+        "__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {\n"
         "#pragma unroll\n"
-        "    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);\n}\n\n"
+        "    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);\n}\n\n"
         "template <class type>\n"
         "__device__ __forceinline__ bool is_there(const message<type>& v) {\n"
         "    bool all = true;\n"
@@ -50,12 +50,12 @@ void cuda_fold::add_slots() {
         "    for (int i = 0; i < message<type>::n; ++i) all = all && v.words[i] != 0;\n"
         "    return all;\n}\n\n"
         "template <class type>\n"
-        "__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {\n"
+        "__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {\n"
         "    alignas(16) uint32 words[message<type>::n];\n"
         "#pragma unroll\n"
         "    for (int i = 0; i < message<type>::n; ++i) {\n"
         "        words[i] = v.words[i] >> 32;\n"
-        "        slot[i * apart] = 0;\n"
+        "        slot[i * word_stride] = 0;\n"
         "    }\n"
         "    return reinterpret_cast<const type&>(words);\n}\n");
 }
@@ -90,8 +90,8 @@ void cuda_fold::publish_all(const std::string& slots, const std::string& publish
 /// and the last column's slots stand in for blocks and columns that do not exist.
 void cuda_fold::write_gather() {
     source_writer& out = b_.code;
-    const std::uint32_t together = std::max(1u, frame_.slots_at_once / (slots_ * columns_));
-    const std::string at_once = std::to_string(together), next = together == 1 ? "s" : "s + u * " + lanes();
+    const std::uint32_t at_once = std::max(1u, frame_.slots_at_once / (slots_ * columns_));
+    const std::string slots_at_once = std::to_string(at_once), next = at_once == 1 ? "s" : "s + u * " + lanes();
     const auto for_all = [&](const auto& write) {
         for (std::vector<fold_writer>& folds : folds_)
             for (fold_writer& f : folds) write(f);
@@ -109,28 +109,26 @@ void cuda_fold::write_gather() {
         close_columns();
     };
     const auto all_of = [](const fold_writer& f) { return "all_" + f.message(); };
-    const auto at_once_joined = [&](const fold_writer& f) {
-        return f.joins_at_once() && columns_ == 1 && together > 1;
-    };
+    const auto at_once_joined = [&](const fold_writer& f) { return f.joins_at_once() && columns_ == 1 && at_once > 1; };
     const auto open_parts = [&](bool present) {
-        b_.open_unrolled("u", together);
-        if (present && together > 1) out.line("if (", next, " >= gridDim.y) break;");
+        b_.open_unrolled("u", at_once);
+        if (present && at_once > 1) out.line("if (", next, " >= gridDim.y) break;");
     };
     const std::string u8 = b_.needs.type(dtype::u8);
 
     for_all([&](fold_writer& f) { declare(f.wide_type(), f.whole(), f.wide_start()); });
     out.margin("#pragma unroll 1");
-    out.open("for (", b_.needs.type(dtype::u4), " s = ", lane(), "; ", mine(), "s < gridDim.y; s += ", at_once, " * ",
-             lanes(), ")");
+    out.open("for (", b_.needs.type(dtype::u4), " s = ", lane(), "; ", mine(), "s < gridDim.y; s += ", slots_at_once,
+             " * ", lanes(), ")");
     for_all([&](fold_writer& f) {
-        out.line("message<", f.type(), "> ", f.message(), '[', at_once, ']',
+        out.line("message<", f.type(), "> ", f.message(), '[', slots_at_once, ']',
                  columns_ == 1 ? "" : '[' + std::to_string(columns_) + ']', ";");
     });
     out.line("bool waits = true;");
     out.margin("#pragma unroll 1");
     out.open("while (waits)");
     open_parts(false);
-    const std::string last = together == 1 ? next : '(' + next + " < gridDim.y ? " + next + " : gridDim.y - 1)";
+    const std::string last = at_once == 1 ? next : '(' + next + " < gridDim.y ? " + next + " : gridDim.y - 1)";
     out.line("const ", u8, "* const part = slots + ", last, " * stride;");
     for_all_messages([&](fold_writer&, const std::string& message, const std::string& from) {
         out.line("poll(", message, ", ", from, ", ", rows(), ");");
@@ -145,10 +143,10 @@ void cuda_fold::write_gather() {
     out.close();
     out.close();
     for_all([&](fold_writer& f) {
-        if (at_once_joined(f)) out.line(f.type(), ' ', all_of(f), '[', together + 1, "] = {", f.whole(), "};");
+        if (at_once_joined(f)) out.line(f.type(), ' ', all_of(f), '[', at_once + 1, "] = {", f.whole(), "};");
     });
     open_parts(true);
-    out.line(u8, "* const part = slots + ", together == 1 ? next : '(' + next + ')', " * stride;");
+    out.line(u8, "* const part = slots + ", at_once == 1 ? next : '(' + next + ')', " * stride;");
     for_all_messages([&](fold_writer& f, const std::string& message, const std::string& from) {
         const std::string value =
             next + " == blockIdx.y ? " + own(f.name()) + " : consume(" + message + ", " + from + ", " + rows() + ')';
@@ -179,7 +177,7 @@ void cuda_fold::write_meeting() {
     source_writer& out = b_.code;
     add_slots();
     const std::string u8 = b_.needs.type(dtype::u8), first = first_result();
-    out.line("// The thread with the ticket tells all.");
+    out.line("// Thread 0 holds the block's ticket; the barrier broadcasts whether it is the last one.");
     out.line("const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);");
     out.line(u8, "* const slots = ", scratch_pointer(), " + gridDim.x", first.empty() ? "" : " + " + first, ";");
     out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", rows(), ");");
@@ -191,8 +189,7 @@ void cuda_fold::write_meeting() {
         for (fold_writer& f : folds) share(f);
     write_gather();
     if (frame_.split->counts_pieces) {
-        out.line(
-            "__syncthreads();  // each thread has heard from some blocks only, and the others may still take pieces");
+        out.line("__syncthreads();  // each thread has polled some blocks only; the others may still take pieces");
         out.line("if (threadIdx.x == 0) ", counters(""), "[1] = 0;");
     }
     const bool alike = joins_blocks_alike();
@@ -224,7 +221,7 @@ void cuda_fold::declare_sharing() {
     out.line(u4, "* const counters = ", counters(""), ";");
     take_ticket("counters + 1");
     out.line("if (gridDim.y > 1 && threadIdx.x == 0) atomicAdd(counters, 2u);");
-    out.line(u4, " found = 0;  // of the first counter, when this block is about to end");
+    out.line(u4, " found = 0;  // the first counter's value when this block is about to end");
     out.line(u8, "* const slots = ", scratch_pointer(), " + 2;");
     out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", rows(), ");");
 }
@@ -236,16 +233,17 @@ void cuda_fold::elect_finisher(const std::string& when) {
 void cuda_fold::write_shared_finish(const std::string& publishers) {
     source_writer& out = b_.code;
     const std::string type = b_.linear(), scratch = scratch_pointer();
-    out.line("__shared__ bool last, together;  // whether all others have begun, and whether all finish some results");
+    out.line("__shared__ bool last;  // whether this block has the last ticket: all others have begun");
+    out.line("__shared__ bool all_finish;  // whether every block finishes some of the results");
     out.open("if (threadIdx.x == 0)");
     out.line("last = ticket == gridDim.y - 1;");
-    out.line("together = found == 2 * gridDim.y;");
+    out.line("all_finish = found == 2 * gridDim.y;");
     out.line("if (!last) atomicAdd(counters + 2, 1u);");
     out.close();
     out.line("__syncthreads();");
-    out.line("if (!together && !last) return;");
-    out.line("const ", type, " apart = together ? gridDim.y : 1;");
-    out.open("for (", type, " result = together ? blockIdx.y : 0; result < ", rows(), "; result += apart)");
+    out.line("if (!all_finish && !last) return;");
+    out.line("const ", type, " finishers = all_finish ? gridDim.y : 1;");
+    out.open("for (", type, " result = all_finish ? blockIdx.y : 0; result < ", rows(), "; result += finishers)");
     const auto for_all = [&](const auto& write) {
         for (std::vector<fold_writer>& folds : folds_)
             for (fold_writer& f : folds) write(f);
@@ -253,10 +251,10 @@ void cuda_fold::write_shared_finish(const std::string& publishers) {
     const auto for_all_slots = [&](const auto& write) {
         for_each_slot([&](fold_writer& f, const std::string& at) { write(f, "slots + result + s * stride" + at); });
     };
-    b_.body.leave(unplaced_);
+    b_.body.leave(outer_names_);
     for_all([&](fold_writer& f) { b_.body.name(f.reduction(), f.result(f.name())); });
-    b_.write_digits("result", kept_);
-    load_kept(kept_bits());
+    b_.write_digits("result", kept_axes_);
+    load_invariants(kept_bits());
     for_all([&](fold_writer& f) { out.line(f.wide_type(), ' ', f.whole(), " = ", f.wide_start(), ";"); });
     out.open("for (", b_.needs.type(dtype::u4), " s = threadIdx.x; s < ", publishers, "; s += ", threads_, "u)");
     for_all([&](fold_writer& f) { out.line("message<", f.type(), "> ", f.message(), " = {};"); });

@@ -23,15 +23,15 @@ cuda_fold::cuda_fold(cuda_kernel& b, const folded_kernel& f, const fold_choice& 
         std::vector<fold_writer>& folds = folds_.emplace_back();
         for (const node_id r : s.reductions) folds.emplace_back(b_.graph, r, number++, b_.needs);
     }
-    for (int a = 0; a < b_.rank; ++a) kept_.push_back(a);
+    for (int a = 0; a < b_.rank; ++a) kept_axes_.push_back(a);
 }
 
 void cuda_fold::write(plan& p) {
     b_.name_scalars();
-    unplaced_ = b_.body.scope();
+    outer_names_ = b_.body.scope();
     if (frame_.split) launch_split(*frame_.split);
     if (split_ && !shares_results()) take_ticket(counters(" + blockIdx.x"));
-    write_place();
+    locate_thread();
     for (std::size_t s = 0; s < spaces_.size(); ++s) write_space(s);
     write_ending();
     write_end();
@@ -40,7 +40,8 @@ void cuda_fold::write(plan& p) {
     step.threads = threads_;
     describe(step);
     for (const folded_space& s : spaces_)  // the cost of the folded values, and one operation to join each
-        step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.wanted(b_.graph)) + s.reductions.size()});
+        step.work.push_back(
+            {kept_bits() | s.bits(), cost_of(b_.graph, s.computed_nodes(b_.graph)) + s.reductions.size()});
     std::vector<node_id> roots;
     for (const std::size_t k : results_) roots.push_back(b_.graph.roots[k]);
     step.work.push_back({kept_bits(), cost_of(b_.graph, roots)});
@@ -96,7 +97,7 @@ void cuda_fold::declare_parts(std::vector<fold_writer>& folds, bool counts_tiles
 void cuda_fold::join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present) {
     const std::string part = own_in_tile(f.part());
     if (f.counts_entries()) return b_.code.line(part, " = ", f.with(part, array, present), ";");
-    const std::string joiner = f.later_joiner();
+    const std::string joiner = f.ordered_joiner();
     b_.code.line(part, " = ", joiner, "::join(", part, ", ", n == 1 ? array + "[0]" : b_.join_pairs(joiner, n, array),
                  ");");
 }
@@ -185,14 +186,14 @@ void cuda_fold::write_element(std::size_t number, const std::string& at, bool be
     for (fold_writer& f : folds_[number]) {
         const std::string entry = f.entry(b_.body.value(f.value(), b_.code), at), part = own_in_tile(f.part());
         if (behind && f.is_arg_reduction())
-            b_.code.line(part, " = ", f.later_joiner(), "::join(", part, ", ", entry, ");");
+            b_.code.line(part, " = ", f.ordered_joiner(), "::join(", part, ", ", entry, ");");
         else
             join_one(f, entry);
     }
     store_element_outputs(s);
 }
 
-void cuda_fold::load_kept(std::uint64_t axes) {
+void cuda_fold::load_invariants(std::uint64_t axes) {
     for (const array_argument& in : b_.inputs) {
         if ((loops_of(in) & ~axes) != 0 || b_.body.has_name(in.node)) continue;
         b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
@@ -223,7 +224,7 @@ void cuda_fold::combine_block(fold_writer& f, const std::string& joiner, const s
         return (at_once ? "fold::template join_lanes<" + lanes : "join_lanes<fold, " + lanes) + ">(" + value + ");\n";
     };
     b_.needs.add(name,
-                 "/// Joins over a block; every thread has the result.\n"
+                 "/// Combines one value per thread of the block; every thread gets the result.\n"
                  "template <class fold, int n, class type>\n"
                  "__device__ __forceinline__ type " +
                      name +
@@ -235,7 +236,7 @@ void cuda_fold::combine_block(fold_writer& f, const std::string& joiner, const s
                      "    __syncthreads();\n"
                      "    v = " +
                      joined("n", "warps[threadIdx.x % n]") +
-                     "    __syncthreads();  // the next fold writes the same place\n"
+                     "    __syncthreads();  // the next reduction overwrites the same shared memory\n"
                      "    return v;\n}\n");
     b_.code.line(variable, " = ", name, "<", joiner, ", ", threads_ / 32, ">(", variable, ");");
 }

@@ -25,7 +25,7 @@ public:
 
 protected:
     /// Writes which results this thread works on, and what it needs of them before it folds.
-    virtual void write_place() = 0;
+    virtual void locate_thread() = 0;
     /// Folds this thread's share of a space.
     virtual void write_space(std::size_t number) = 0;
     /// Joins a variable over all lanes of a result.
@@ -41,7 +41,7 @@ protected:
     virtual std::string owner() = 0;
     /// Joins the lanes, then the blocks of a result where there are several; stores the results.
     virtual void write_ending();
-    /// Closes the scopes that write_place opened.
+    /// Closes the scopes that locate_thread opened.
     virtual void write_end() {}
     virtual void describe(launch& step) const = 0;
 
@@ -91,26 +91,26 @@ protected:
     void declare_tile(std::size_t number, std::uint32_t unroll, bool zeros);
     void name_tile(const folded_space& s);
     /// The place of element u.
-    static std::string place_in_tile(std::uint32_t unroll, const std::string& apart) {
-        return unroll == 1 ? "k" : "k + u" + apart;
+    static std::string offset_in_tile(std::uint32_t unroll, const std::string& stride) {
+        return unroll == 1 ? "k" : "k + u" + stride;
     }
     /// Loads a tile's elements, only those before `end` where that is given, and counts them.
-    void load_tile(const folded_space& s, std::uint32_t unroll, const std::string& apart, const std::string& end,
+    void load_tile(const folded_space& s, std::uint32_t unroll, const std::string& stride, const std::string& end,
                    bool counted);
-    /// Loads and joins the `unroll` places k, k + 1 `apart`, k + 2 `apart`, ...: all of them, or those before `n`.
+    /// Loads and joins the `unroll` places k, k + 1 `stride`, k + 2 `stride`, ...: all of them, or those before `n`.
     /// Where `loaded`, it only joins.
-    void write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
+    void write_tile(std::size_t number, std::uint32_t unroll, const std::string& stride, const std::string& n,
                     bool loaded = false);
     /// The loop over a thread's tiles, from place k on, `step` apart. `in_rounds`: the loop ends where parts are to be
     /// joined.
-    void write_tiles(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
+    void write_tiles(std::size_t number, std::uint32_t unroll, const std::string& stride, const std::string& n,
                      const std::string& step, bool in_rounds = false);
     /// The elements left after whole tiles, from place k on, in halves of a tile.
-    void write_rest(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n);
+    void write_rest(std::size_t number, std::uint32_t unroll, const std::string& stride, const std::string& n);
     /// The loop over whole tiles, `step` apart, from place k on while they are `there`: each tile is copied into shared
     /// memory while the one before it is joined (cuda/fold/tiles.cpp). A thread has one column; its elements are read
     /// from `address`, and those of a tile lie `distance` apart.
-    void write_tiles_ahead(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& step,
+    void write_tiles_ahead(std::size_t number, std::uint32_t unroll, const std::string& stride, const std::string& step,
                            const std::string& distance, const std::function<std::string(const std::string& at)>& there,
                            const std::function<std::string(const array_argument& in, const std::string& at)>& address);
     /// Loads the elements of a tile at place `at` into the arrays' elements [u].
@@ -128,7 +128,7 @@ protected:
                        const std::function<void(bool element)>& write_digit);
     void store_element_outputs(const folded_space& s);
     /// Loads the operands that move along no axis but these, once, and computes what depends on them alone.
-    void load_kept(std::uint64_t axes);
+    void load_invariants(std::uint64_t axes);
 
     /// Join over groups of lanes, and over a block.
     void combine_lanes(fold_writer& f, const std::string& joiner, const std::string& variable, std::uint32_t lanes);
@@ -149,10 +149,10 @@ protected:
     cuda_kernel& b_;
     const fold_choice frame_;
     std::vector<std::vector<fold_writer>> folds_;  // of each space
-    std::vector<int> kept_;
+    std::vector<int> kept_axes_;
     const std::uint32_t threads_, columns_, tile_columns_;
     const bool split_;
-    body_writer::names unplaced_;  // the names known before write_place
+    body_writer::names outer_names_;  // the names known before locate_thread
 
     std::string scratch_pointer();
     /// The 32-bit counters at an offset of the scratch. `ticket` is the ticket of the thread that took it.

@@ -30,7 +30,7 @@ std::uint32_t folded_kernel::widest_part() const {
 }
 
 std::vector<const array_argument*> inputs_of(const cuda_kernel& b, const folded_space& s) {
-    const std::vector<bool> below = nodes_below(b.graph, s.wanted(b.graph));
+    const std::vector<bool> below = nodes_below(b.graph, s.computed_nodes(b.graph));
     std::vector<const array_argument*> inputs;
     for (const array_argument& in : b.inputs)
         if (below[in.node] && (b.graph.nodes[in.node].axes & s.bits()) != 0) inputs.push_back(&in);
@@ -38,7 +38,7 @@ std::vector<const array_argument*> inputs_of(const cuda_kernel& b, const folded_
 }
 
 std::vector<node_id> folded_kernel::generators_of(const folded_space& s) const {
-    const std::vector<bool> below = nodes_below(kernel_.graph, s.wanted(kernel_.graph));
+    const std::vector<bool> below = nodes_below(kernel_.graph, s.computed_nodes(kernel_.graph));
     std::vector<node_id> generators;
     for (const node_id g : kernel_.generators)
         if (below[g] && (kernel_.graph.nodes[g].axes & s.bits()) != 0) generators.push_back(g);
@@ -57,8 +57,8 @@ bool folded_kernel::draws_groups(const folded_space& s, int along, std::uint32_t
 std::vector<node_id> folded_kernel::values() const {
     std::vector<node_id> all;
     for (const folded_space& s : spaces_) {
-        const std::vector<node_id> wanted = s.wanted(kernel_.graph);
-        all.insert(all.end(), wanted.begin(), wanted.end());
+        const std::vector<node_id> computed = s.computed_nodes(kernel_.graph);
+        all.insert(all.end(), computed.begin(), computed.end());
     }
     return all;
 }
@@ -86,7 +86,7 @@ std::uint32_t folded_kernel::unroll_of(const folded_space& s, std::uint32_t byte
     const std::uint64_t longest = s.longest();
     std::uint32_t unroll = 1;
     while (2 * unroll * bytes <= bytes_in_flight && std::uint64_t{2} * unroll * tile_elements <= longest &&
-           2 * unroll * lane_elements * cost_of(kernel_.graph, s.wanted(kernel_.graph)) <= statement_budget)
+           2 * unroll * lane_elements * cost_of(kernel_.graph, s.computed_nodes(kernel_.graph)) <= statement_budget)
         unroll *= 2;
     return unroll;
 }

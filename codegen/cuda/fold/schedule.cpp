@@ -12,11 +12,11 @@ using namespace detail;
 namespace {
 
 bool folds_across(const key& k, const graph& g) {
-    std::uint64_t kept = 0;
-    int last_kept = -1;
+    std::uint64_t kept_axes = 0;
+    int innermost_kept = -1;
     for (std::size_t a = 0; a < k.axes.size(); ++a)
-        if (k.axes[a].owner == 0) kept |= axis_bit(last_kept = static_cast<int>(a));
-    return last_kept >= 0 && reduces_strided_axis(k, g, ~kept, last_kept);
+        if (k.axes[a].owner == 0) kept_axes |= axis_bit(innermost_kept = static_cast<int>(a));
+    return innermost_kept >= 0 && reduces_strided_axis(k, g, ~kept_axes, innermost_kept);
 }
 
 void emit_column_fold(cuda_kernel& b, const folded_kernel& folds, const column_fold_choice& c, plan& p) {

@@ -11,13 +11,14 @@ namespace {
 /// of its elements from the mean of its first few. That costs no digits either: as those few are among the elements,
 /// the squares about the mean are at least their number times the squared distance of the two means.
 constexpr std::string_view moments =
-    R"(/// How many elements, their mean (off one of them), and the squares of what each is off it.
+    R"(/// Moments of elements: their count, a reference element `near`, the mean minus `near`, and the sum of
+/// squared deviations from the mean.
 template <class type>
 struct moments {
     type count, near, mean, squares;
 };
 
-/// Shares of counts: an ulp more or less is nothing beside what was rounded before.
+/// Divides counts. An error of one ulp is negligible next to the rounding errors of the sums.
 __device__ __forceinline__ float share_of(float a, float b) { return __fdividef(a, b); }
 __device__ __forceinline__ double share_of(double a, double b) {
     double r = __frcp_rn(float(b));
@@ -26,7 +27,8 @@ __device__ __forceinline__ double share_of(double a, double b) {
     return a * r;
 }
 
-/// How many elements, the mean of the first few of them, and the sums of what each is off it and of its square.
+/// Running sums of elements: their count, the mean of the first few as the reference `near`, and the sums of
+/// the differences from `near` and of their squares.
 template <class type>
 struct sums_near {
     type count, near, sum, squares;
@@ -40,7 +42,7 @@ struct squares {
         const type count = a.count + b.count, share = share_of(b.count, count), off = (b.near - a.near) + (b.mean - a.mean);
         return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
     }
-    /// Several at once, or what a group of lanes has: their mean, then the squares about it.
+    /// Combines the moments of an array, or of a group of lanes: first the mean, then the squares about it.
     template <class type, int n>
     static __device__ __forceinline__ moments<type> join_all(const moments<type> (&a)[n]) {
         type count = 0, near = 0, sum = 0, squares = 0, off[n];
@@ -100,7 +102,7 @@ struct squares {
     static __device__ __forceinline__ moments<type> of_part(sums_near<type> a) {
         if (a.count == 0) return {0, 0, 0, 0};
         const type mean = share_of(a.sum, a.count), squares = a.squares - a.sum * mean;
-        // Squares that overflow are infinite where the mean is not: their difference would be undefined.
+        // If the squares overflow and the mean is finite, the result is infinite; the difference would be NaN.
         return {a.count, a.near, mean, squares >= 0 ? squares : squares < 0 ? 0 : a.squares + (mean - mean)};
     }
     template <class type>
@@ -108,7 +110,7 @@ struct squares {
         const type off = a.near - c + a.mean;
         return a.squares + a.count * off * off;
     }
-    /// About the sum of all divided by n.
+    /// Returns the squares about the sum of all elements divided by n, which may differ from their count.
     template <class type>
     static __device__ __forceinline__ type about_share(moments<type> a, type n) {
         if (a.count == n) return a.squares;
@@ -123,7 +125,8 @@ struct squares {
 /// for c. The sum is 0 where all elements are minus infinity or there are none; else it is at least 1.
 constexpr std::string_view exponential_sums = R"(template <class type>
 __device__ type exponential(type x);
-/// sum + exp(x), x at most 2. What is far below is nothing beside a sum of at least 1; infinities and NaN may be NaN.
+/// Returns sum + exp(x) for x <= 2. Underflow is negligible, as the final sum is at least 1. The result may be
+/// NaN if x is not finite.
 template <class type>
 __device__ type add_weight(type sum, type x);
 template <class type>
@@ -131,14 +134,14 @@ __device__ constexpr type largest();
 __device__ __forceinline__ float higher(float a, float b) { return fmaxf(a, b); }
 __device__ __forceinline__ double higher(double a, double b) { return b > a ? b : a; }
 
-/// The greatest element, and the sum of exp(x - top).
+/// The greatest element `top` and the sum of exp(x - top).
 template <class type>
 struct exponential_sum {
     type top, sum;
 };
 
-/// The sum of exp(x - near), and the greatest element. It is at most 2 above `near`, so that x - near is rounded by no
-/// more than the exponential is, and `near` moves seldom.
+/// The sum of exp(x - near), and the greatest element `top`, which exceeds `near` by at most 2: x - near loses
+/// no more precision than the exponential does, and `near` is rarely updated.
 template <class type>
 struct exponentials_near {
     type near, sum, top;
@@ -154,7 +157,7 @@ struct exponentials {
     template <class type, int n>
     static __device__ __forceinline__ exponentials_near<type> with(exponentials_near<type> a, const type (&v)[n],
                                                                    unsigned int present = n) {
-        // Of doubles every operation is long: four maxima, and four sums, that do not wait for each other.
+        // Operations on doubles have a long latency, which four independent maxima and sums hide.
         constexpr unsigned int chains = sizeof(type) == 4 ? 1 : n < 4 ? n : 4;
         type most[chains];
 #pragma unroll
@@ -165,7 +168,7 @@ struct exponentials {
         a.top = most[0];
 #pragma unroll
         for (unsigned int i = 1; i < chains; ++i) a.top = higher(a.top, most[i]);
-        // Of floats an exponential is an instruction, and costs less than the question.
+        // For floats the update costs less than the test, as an exponential is one instruction.
         if (sizeof(type) == 4 || a.top > a.near + 2) {
             if (sizeof(type) == 8 && a.top > largest<type>()) {
                 type all = 0;
@@ -194,7 +197,7 @@ struct exponentials {
     static __device__ __forceinline__ type about(exponential_sum<type> a, type c) {
         return a.sum * exponential(a.top - c);
     }
-    /// NaN where an element is; of infinities alone the sum tells.
+    /// Returns the greatest element. The sum shows whether it is infinite or NaN.
     template <class type>
     static __device__ __forceinline__ type greatest(exponential_sum<type> a) {
         return a.sum > 0 && a.sum <= largest<type>() ? a.top : a.sum == 0 ? a.top + a.top : a.sum;
@@ -228,7 +231,7 @@ std::string spell_shifted_fold(fold f, dtype t, prelude& needs) {
                  "    return fma(p, __hiloint2double((__double2loint(shifted) << 20) + 0x3ff00000, 0), sum);\n";
     } else {
         needs.add("exp2_of_weight",
-                  "/// The instruction: what it flushes is nothing beside a sum of at least 1.\n"
+                  "/// Returns 2^x. Flushing subnormal results to zero is harmless, as the final sum is at least 1.\n"
                   "__device__ __forceinline__ float exp2_of_weight(float x) {\n    float y;\n"
                   "    asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));\n    return y;\n}\n");
     }

@@ -45,10 +45,10 @@ void cuda_fold::name_tile(const folded_space& s) {
     for (const node_id g : generators_of(s)) name(b_.leaf_of(g));
 }
 
-void cuda_fold::load_tile(const folded_space& s, std::uint32_t unroll, const std::string& apart, const std::string& end,
-                          bool counted) {
+void cuda_fold::load_tile(const folded_space& s, std::uint32_t unroll, const std::string& stride,
+                          const std::string& end, bool counted) {
     source_writer& out = b_.code;
-    const std::string at = place_in_tile(unroll, apart);
+    const std::string at = offset_in_tile(unroll, stride);
     b_.open_unrolled("u", unroll);
     if (!end.empty()) out.line("if (", at, " >= ", end, ") break;");
     if (counted) out.line("++present;");
@@ -64,7 +64,7 @@ void cuda_fold::load_tile(const folded_space& s, std::uint32_t unroll, const std
     out.close();
 }
 
-void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
+void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::string& stride, const std::string& n,
                            bool loaded) {
     source_writer& out = b_.code;
     const folded_space& s = spaces_[number];
@@ -72,17 +72,17 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
     const bool all = unroll == 1 || n.empty();
     const bool counted =
         !all && std::any_of(folds.begin(), folds.end(), [](const fold_writer& f) { return f.counts_entries(); });
-    const std::string at = place_in_tile(unroll, apart);
+    const std::string at = offset_in_tile(unroll, stride);
     if (!loaded) declare_tile(number, unroll, !all);
     name_tile(s);
-    if (!all) out.line("const bool whole = k + ", unroll - 1, apart, " < ", n, ";");
+    if (!all) out.line("const bool whole = k + ", unroll - 1, stride, " < ", n, ";");
     if (counted) out.line("unsigned int present = whole ? ", unroll, " : 0;");
     if (!loaded) {
         if (!all) out.open("if (whole)");
-        load_tile(s, unroll, apart, "", false);
+        load_tile(s, unroll, stride, "", false);
         if (!all) {
             out.otherwise();
-            load_tile(s, unroll, apart, n, counted);
+            load_tile(s, unroll, stride, n, counted);
             out.close();
         }
     }
@@ -116,7 +116,7 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
 }
 
 /// One text serves the whole tiles and the last one; its loads are conditional.
-void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
+void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std::string& stride, const std::string& n,
                             const std::string& step, bool in_rounds) {
     source_writer& out = b_.code;
     const auto outside = b_.body.scope();
@@ -125,7 +125,7 @@ void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std:
                  "; ++tiles, k += ", step, ")");
     else
         out.open("for (; k < ", n, "; k += ", step, ")");
-    write_tile(number, unroll, apart, n);
+    write_tile(number, unroll, stride, n);
     if (!in_rounds) flush_parts(folds_[number]);
     out.close();
     b_.body.leave(outside);
@@ -144,21 +144,21 @@ void cuda_fold::close_rounds(std::vector<fold_writer>& folds, const std::string&
     b_.code.close(" while (k < ", n, ");");
 }
 
-void cuda_fold::write_rest(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n) {
+void cuda_fold::write_rest(std::size_t number, std::uint32_t unroll, const std::string& stride, const std::string& n) {
     source_writer& out = b_.code;
     const auto outside = b_.body.scope();
     while ((unroll /= 2) > 0) {
-        out.open("if (k ", unroll == 1 ? "" : "+ " + std::to_string(unroll - 1) + apart + ' ', "< ", n, ")");
-        write_tile(number, unroll, apart, "");
+        out.open("if (k ", unroll == 1 ? "" : "+ " + std::to_string(unroll - 1) + stride + ' ', "< ", n, ")");
+        write_tile(number, unroll, stride, "");
         flush_parts(folds_[number]);
-        if (unroll > 1) out.line("k += ", unroll, apart, ";");
+        if (unroll > 1) out.line("k += ", unroll, stride, ";");
         out.close();
         b_.body.leave(outside);
     }
 }
 
 void cuda_fold::write_tiles_ahead(
-    std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& step,
+    std::size_t number, std::uint32_t unroll, const std::string& stride, const std::string& step,
     const std::string& distance, const std::function<std::string(const std::string&)>& there,
     const std::function<std::string(const array_argument&, const std::string&)>& address) {
     source_writer& out = b_.code;
@@ -191,7 +191,7 @@ void cuda_fold::write_tiles_ahead(
     for (const array_argument* in : inputs) out.line(in->name, "[u] = ", in->name, "_ahead[stage][u][threadIdx.x];");
     out.close();
     out.line("stage ^= 1;");
-    write_tile(number, unroll, apart, "", true);
+    write_tile(number, unroll, stride, "", true);
     flush_parts(folds_[number]);
     out.close();
     b_.body.leave(outside);

@@ -69,13 +69,13 @@ void byte_pairs::name(node_id operand, const std::string& as) {
 }
 
 std::string byte_pairs::value(node_id root) {
-    std::vector<bool> wanted(root + 1);
-    wanted[root] = true;
+    std::vector<bool> required(root + 1);
+    required[root] = true;
     for (node_id i = root + 1; i-- > 0;)
-        if (wanted[i] && of(i).empty())
-            for (int a = 0; a < b_.graph.nodes[i].arity; ++a) wanted[b_.graph.nodes[i].arguments[a]] = true;
+        if (required[i] && of(i).empty())
+            for (int a = 0; a < b_.graph.nodes[i].arity; ++a) required[b_.graph.nodes[i].arguments[a]] = true;
     for (node_id i = 0; i <= root; ++i) {
-        if (!wanted[i] || !of(i).empty()) continue;
+        if (!required[i] || !of(i).empty()) continue;
         pair p = spell(i);
         if (b_.graph.nodes[i].kind != node_kind::unravel) {
             const std::string name = "w" + std::to_string(i);

@@ -170,7 +170,7 @@ void choose_stencil(const cuda_kernel& b, map_choice& c) {
 }
 
 /// Whether one value is added to few places: the result then follows from the count at each.
-bool counts_few_places(const cuda_kernel& b) {
+bool counts_few_bins(const cuda_kernel& b) {
     if (b.rank == 0 || b.outputs.size() != 1 || b.outputs[0].at->head.few_places == 0) return false;
     const node& value = b.graph.nodes[b.value_of(b.outputs[0])];
     return value.kind == node_kind::operand && b.key.operands[value.index].head.kind == detail::operand_kind::scalar;
@@ -179,8 +179,8 @@ bool counts_few_places(const cuda_kernel& b) {
 void choose_counts(const cuda_kernel& b, map_choice& c) {
     constexpr std::uint32_t most_each = 8, most_counts = 4096, warps = map_choice::threads / 32;
     c.how = layout::counted;
-    c.places = 1u << b.outputs[0].at->head.few_places;
-    c.copies = std::clamp(most_counts / c.places, 1u, warps);
+    c.bins = 1u << b.outputs[0].at->head.few_places;
+    c.copies = std::clamp(most_counts / c.bins, 1u, warps);
     c.each = elements_within(b, has_long_loops(b) || b.loops != 0 ? 1 : most_each);
     const bool vectors =
         b.rank == 1 && b.unravellings.empty() && b.generators.empty() && b.loops == 0 &&
@@ -198,7 +198,7 @@ void choose_counts(const cuda_kernel& b, map_choice& c) {
 map_choice choose_map(const cuda_kernel& b) {
     map_choice c;
     const int inner = b.rank - 1;
-    if (counts_few_places(b)) {
+    if (counts_few_bins(b)) {
         choose_counts(b, c);
         return c;
     }
@@ -234,7 +234,7 @@ map_choice choose_map(const cuda_kernel& b) {
         c.each = elements_within(b, 2 * vector_bytes / widest_element(b, false, [&](const array_argument& at) {
                                         return b.moves_along(at, axis_bit(c.along));
                                     }));
-        c.apart = c.along == inner ? map_choice::threads : 32;
+        c.element_stride = c.along == inner ? map_choice::threads : 32;
     }
     return c;
 }
@@ -284,7 +284,7 @@ std::string map_choice::reason() const {
             return "squares of " + std::to_string(tile) +
                    ", transposed operands by way of shared memory: coalesced along both axes";
         case layout::counted:
-            return "each block counts at " + std::to_string(places) +
+            return "each block counts at " + std::to_string(bins) +
                    " places in shared memory: atomic additions to memory are few";
         case layout::spread:
             break;

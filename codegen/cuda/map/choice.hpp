@@ -26,10 +26,10 @@ struct map_choice {
 
     layout how = layout::spread;
     std::uint32_t block_threads = threads;
-    std::uint32_t least_blocks = 0;  // for which a multiprocessor is to have registers; 0: no limit
-    std::uint32_t each = 1;          // elements of a thread; flat: of a vector
-    std::uint32_t chunks = 1;        // packed, flat: vectors of a thread; stencil: rows of a thread down `along`
-    std::uint32_t apart = 1;         // along: the distance between a thread's elements
+    std::uint32_t least_blocks = 0;    // for which a multiprocessor is to have registers; 0: no limit
+    std::uint32_t each = 1;            // elements of a thread; flat: of a vector
+    std::uint32_t chunks = 1;          // packed, flat: vectors of a thread; stencil: rows of a thread down `along`
+    std::uint32_t element_stride = 1;  // along: the distance between a thread's elements
     int along = -1;            // the axis that earlier steps folded, or -1; stencil: the axis down which a thread rolls
     int side = -1;             // tiled: the axis along which the transposed operands are contiguous; stencil: the third
                                // dimension
@@ -38,7 +38,7 @@ struct map_choice {
     bool pairs = false;        // stencil: of bytes, two of which are computed at once in a word
     std::uint32_t tile = 0;    // tiled: the extent of a square along either axis
     std::uint32_t vector = 1;  // counted: consecutive elements that a thread reads in one access
-    std::uint32_t places = 0;  // counted: at which a block counts
+    std::uint32_t bins = 0;    // counted: at which a block counts
     loop_choice loops{};       // of folds that a thread makes itself
     bool drawn = false;        // packed: whole vectors are drawn at a row's end too, and elements outside not written
     std::uint32_t copies = 1;  // counted: copies of a block's counts, which its warps share

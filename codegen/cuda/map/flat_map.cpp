@@ -18,7 +18,7 @@ public:
 
     void write(plan& p) {
         b_.name_scalars();
-        write_place();
+        locate_thread();
         for (const array_argument& in : b_.inputs) read(in);
         for (const array_argument& z : b_.outputs) declare(z, true);
         compute();
@@ -27,7 +27,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t threads = map_choice::threads, each = 4, apart = 8;  // in periods
+    static constexpr std::uint32_t threads = map_choice::threads, each = 4, period_stride = 8;  // in periods
 
     bool moves(const array_argument& at) const { return b_.moves_along(at, axis_range(0, b_.rank)); }
     bool moves_inside(const array_argument& at) const { return b_.moves_along(at, axis_bit(inner_)); }
@@ -46,12 +46,13 @@ private:
     }
 
     /// A slab's first vector may begin before it, so its last period may have elements of one more row.
-    void write_place() {
+    void locate_thread() {
         source_writer& out = b_.code;
-        const formula groups = ceil_divide(points_of(axis_bit(along_)) + 1, chunks_ * apart * each);
+        const formula groups = ceil_divide(points_of(axis_bit(along_)) + 1, chunks_ * period_stride * each);
         const formula all = points_of(axis_range(0, b_.rank) & ~axis_bit(along_)) * groups;
-        b_.step.grid[0] = ceil_divide(all, threads / apart);
-        const std::string type = b_.linear(), n = width(), by_n = by_width(), periods = std::to_string(apart) + 'u';
+        b_.step.grid[0] = ceil_divide(all, threads / period_stride);
+        const std::string type = b_.linear(), n = width(), by_n = by_width(),
+                          periods = std::to_string(period_stride) + 'u';
         out.line("const ", type, " q = ", b_.thread_index(threads), ";");
         out.line("if (q >= ", b_.count(all, "groups"), " * ", periods, ") return;");
         out.line("const ", type, " line = quotient(q, ", by_n, "), vector = q - line * ", n, ";");
@@ -63,14 +64,15 @@ private:
             b_.write_digits("outer", axes);
             group = '(' + group + " - outer * " + b_.count(groups, "groups_along") + ')';
         }
-        out.line("const ", type, " first = ", group, " * ", chunks_ * apart, " + line % ", periods, ";  // period");
+        out.line("const ", type, " first = ", group, " * ", chunks_ * period_stride, " + line % ", periods,
+                 ";  // the thread's first period");
         out.line("const ", type, " shift = ", shift_of(b_.outputs[0]), ";");
-        for (const auto* places : {&b_.inputs, &b_.outputs})
-            for (const array_argument& at : *places)
+        for (const auto* arrays : {&b_.inputs, &b_.outputs})
+            for (const array_argument& at : *arrays)
                 if (by_vectors(at))
                     out.line("const bool ", at.name, "_fits = ", stride_down(at), " == ", n, " && ", shift_of(at),
                              " == shift;");
-        out.line("// Of the thread's four columns, the rows from a period before the slab's.");
+        out.line("// Rows and columns of the thread's four elements; rows count from one period before the slab.");
         out.line(b_.signed_index(), " row[4], column[4];");
         out.line("const ", type, " begin = (vector + ", n, ") * 4 - shift, down = quotient(begin, ", by_n, ");");
         out.line("row[0] = ", b_.signed_index(), "(down), column[0] = ", b_.signed_index(), "(begin - down * ", n,
@@ -85,7 +87,7 @@ private:
     /// `k` is the place of a chunk's first element in the slab; negative where a slab begins within a vector.
     void open_chunks() {
         b_.open_unrolled("e", chunks_);
-        b_.code.line("const ", b_.linear(), " period = first + e * ", apart, "u, k = (period * ", width(),
+        b_.code.line("const ", b_.linear(), " period = first + e * ", period_stride, "u, k = (period * ", width(),
                      " + vector) * 4 - shift;");
     }
     void open_whole(const array_argument& at) { b_.code.open("if (", at.name, "_fits && k < ", total(), " - 3)"); }

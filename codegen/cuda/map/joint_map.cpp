@@ -17,7 +17,7 @@ public:
     void write(plan& p) {
         source_writer& out = b_.code;
         b_.name_scalars();
-        write_place();
+        locate_thread();
         for (const array_argument& in : b_.inputs) {
             if (loops_.row_of(in.node) != nullptr) continue;
             out.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
@@ -50,7 +50,7 @@ private:
     }
     std::string results() { return b_.count(number_of_results(), "results"); }
 
-    void write_place() {
+    void locate_thread() {
         source_writer& out = b_.code;
         constexpr std::uint32_t threads = map_choice::threads;
         const std::string n = results(), thread = b_.thread_index(threads), lanes = std::to_string(loops_.lanes);

@@ -79,7 +79,7 @@ private:
 
     // Random leaves.
 
-    array_argument place_of(node_id generator) const {
+    array_argument argument_of(node_id generator) const {
         const std::uint16_t index = b_.graph.nodes[generator].index;
         return {&b_.key.operands[index], b_.names[index], index, false, generator};
     }
@@ -99,11 +99,11 @@ private:
     /// The elements of all of a thread's vectors, of which only a packed map has several; the distance between its
     /// vectors; and the distance of element e from the first.
     std::uint32_t all_elements() const { return each_ * choice_.chunks; }
-    std::uint32_t vectors_apart() const { return threads * each_; }
-    std::string place_of_element() const {
+    std::uint32_t vector_stride() const { return threads * each_; }
+    std::string offset_of_element() const {
         if (choice_.chunks == 1) return "e";
         const std::string each = std::to_string(each_);
-        return "(e / " + each + " * " + std::to_string(vectors_apart()) + " + e % " + each + ')';
+        return "(e / " + each + " * " + std::to_string(vector_stride()) + " + e % " + each + ')';
     }
 
     /// All the thread's elements of a random leaf: by whole groups where they begin with one, else one by one.
@@ -115,7 +115,7 @@ private:
             b_.code.line("for (int e = 0; e < ", all_elements(), "; e += ", group, ")");
             const std::string index = b_.generator_index(g.node, all_axes()), name = b_.generator_name(g.node);
             b_.code.line("    ", name, '(', g.name, " + e, ", b_.generator_key(g.node), ", ", b_.needs.type(dtype::u8),
-                         '(', index, " + ", place_of_element(), ") / ", group, ");");
+                         '(', index, " + ", offset_of_element(), ") / ", group, ");");
             return;
         }
         b_.code.open("for (int e = 0; e < ", each_, "; ++e)");
@@ -145,7 +145,7 @@ private:
         }
         std::vector<array_argument> generators;
         for (const node_id id : b_.generators) {
-            const array_argument g = place_of(id);
+            const array_argument g = argument_of(id);
             if (moves_inside(g)) {
                 generators.push_back(g);
             } else {
@@ -181,18 +181,18 @@ private:
             b_.body.name(in->node, in->name + "[e]");
         }
         for (const array_argument& g : generators) write_random_vector(g);
-        const bool folds_together = b_.looping.along >= 0;
+        const bool folds_jointly = b_.looping.along >= 0;
         number_elements();
-        if (folds_together) b_.body.write_folds(b_.graph.roots, out);
+        if (folds_jointly) b_.body.write_folds(b_.graph.roots, out);
         for (const array_argument& z : b_.outputs) declare_vector(z);
         // Approximate arithmetic is quicker still, and has no rare values.
         const bool quick = b_.has_quick_bodies();
         if (quick) out.line("bool rare = false;");
         b_.needs.use_quick(quick);
-        folds_together ? b_.body.open_elements(out) : open_unrolled_elements();
+        folds_jointly ? b_.body.open_elements(out) : open_unrolled_elements();
         for (std::size_t k = 0; k < b_.outputs.size(); ++k)
             out.line(b_.outputs[k].name, "[e] = ", b_.body.value(b_.graph.roots[k], out), ";");
-        folds_together ? b_.body.close_elements(out) : out.close();
+        folds_jointly ? b_.body.close_elements(out) : out.close();
         b_.element_axis = -1;
         b_.needs.use_quick(false);
         if (quick) out.open("if (!rare)");
@@ -210,13 +210,14 @@ private:
         for (std::size_t k = 0; k < b_.outputs.size(); ++k)
             out.line(b_.outputs[k].name, "[e] = ", b_.body.value(b_.graph.roots[k], out), ";");
         out.close();
-        out.open("if (", left, " >= ", (choice_.chunks - 1) * vectors_apart() + each_, ")");
+        out.open("if (", left, " >= ", (choice_.chunks - 1) * vector_stride() + each_, ")");
         for (const array_argument& z : b_.outputs) store_vector(z);
         out.line("return;");
         out.close();
         open_unrolled_elements();
-        out.line("if (", place_of_element(), " >= ", left, ") break;");
-        for (const array_argument& z : b_.outputs) out.line(z.name, "_at[", place_of_element(), "] = ", z.name, "[e];");
+        out.line("if (", offset_of_element(), " >= ", left, ") break;");
+        for (const array_argument& z : b_.outputs)
+            out.line(z.name, "_at[", offset_of_element(), "] = ", z.name, "[e];");
         out.close();
     }
 
@@ -229,14 +230,14 @@ private:
     }
     std::string storer() {
         if (choice_.chunks == 1) return b_.storer();
-        b_.needs.add("store_apart", b_.function("Elements that are not read soon, by vectors that are a block apart.",
-                                                "template <class word, class type, int n>\n") +
-                                        "void store_apart(type* to, const type (&from)[n]) {\n#pragma unroll\n"
-                                        "    for (unsigned int k = 0; k < n * sizeof(type) / sizeof(word); ++k)\n"
-                                        "        __stcs(reinterpret_cast<word*>(to) + " +
-                                        std::to_string(threads) +
-                                        " * k, reinterpret_cast<const word*>(from)[k]);\n}\n");
-        return "store_apart";
+        b_.needs.add("store_strided",
+                     b_.function("Stores vectors at a stride of one block; the caches evict them first.",
+                                 "template <class word, class type, int n>\n") +
+                         "void store_strided(type* to, const type (&from)[n]) {\n#pragma unroll\n"
+                         "    for (unsigned int k = 0; k < n * sizeof(type) / sizeof(word); ++k)\n"
+                         "        __stcs(reinterpret_cast<word*>(to) + " +
+                         std::to_string(threads) + " * k, reinterpret_cast<const word*>(from)[k]);\n}\n");
+        return "store_strided";
     }
 
     void write_one_by_one(const std::vector<const array_argument*>& vectors,
@@ -310,8 +311,8 @@ private:
         for (const array_argument& z : b_.outputs)
             if (moves(z))
                 out.line(b_.needs.type(z.at->head.wide ? dtype::i8 : dtype::i4), ' ', z.name, "_offset[", each, "];");
-        for (const node_id g : b_.generators) declare_random(place_of(g));
-        if (b_.checks_places()) out.line("bool inside[", each, "];");
+        for (const node_id g : b_.generators) declare_random(argument_of(g));
+        if (b_.checks_indices()) out.line("bool inside[", each, "];");
         open_unrolled_elements();
         if (branches) {
             out.line("const ", b_.linear(), " q = ", q, ";");
@@ -333,7 +334,7 @@ private:
         if (!branches && each_ > 1) out.open("if (", q, " < ", n, ")");
         for (const array_argument& z : b_.outputs)
             if (b_.is_scattered(z))
-                b_.store_scattered(z, places_of(z) + "[e]", z.name + "[e]", b_.checks_places() ? "inside[e]" : "");
+                b_.store_scattered(z, indices_of(z) + "[e]", z.name + "[e]", b_.checks_indices() ? "inside[e]" : "");
             else
                 b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", z.name + "[e]");
         if (!branches && each_ > 1) out.close();
@@ -347,7 +348,7 @@ private:
         for (const unravelling& u : b_.unravellings)
             if (u.gathers()) indices.push_back(u.index);
         for (const array_argument& z : b_.outputs)
-            if (b_.is_scattered(z)) indices.push_back(b_.place_of(z));
+            if (b_.is_scattered(z)) indices.push_back(b_.scatter_index_of(z));
         const std::vector<bool> beneath = nodes_below(b_.graph, indices);
         return std::ranges::any_of(b_.inputs, [&](const array_argument& in) { return beneath[in.node]; });
     }
@@ -356,35 +357,35 @@ private:
     void read_elements() {
         source_writer& out = b_.code;
         std::vector<bool> read(b_.graph.nodes.size());
-        const auto read_wanted = [&](const std::vector<bool>& wanted) {
+        const auto read_required = [&](const std::vector<bool>& required) {
             for (const array_argument& in : b_.inputs) {
-                if (!moves(in) || read[in.node] || !wanted[in.node]) continue;
+                if (!moves(in) || read[in.node] || !required[in.node]) continue;
                 read[in.node] = true;
                 out.line(slot_of(in), " = ", b_.element(in, b_.offset(in, all_axes())), ";");
                 b_.body.name(in.node, slot_of(in));
             }
             for (const node_id g : b_.generators) {
-                if (read[g] || !wanted[g]) continue;
+                if (read[g] || !required[g]) continue;
                 read[g] = true;
-                write_random(place_of(g), b_.names[b_.graph.nodes[g].index] + own_, "");
+                write_random(argument_of(g), b_.names[b_.graph.nodes[g].index] + own_, "");
             }
         };
         for (const unravelling& u : b_.unravellings) {
             if (!u.gathers()) {
-                out.line("const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()),
-                         ");");
+                out.line("const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(',
+                         b_.unravelled_index(u, all_axes()), ");");
                 b_.write_digits(u.name, u.axes);
                 continue;
             }
-            read_wanted(b_.body.wanted_by({u.index}));
+            read_required(b_.body.required_by({u.index}));
             const body_writer::names outside = b_.body.scope();
             const std::string index = b_.body.value(u.index, out);
-            if (b_.checks_places() && u.is_checked()) out.line(u.name, ".last = false;");
-            out.line("const ", b_.signed_index(), ' ', digit(u.axes[0]), " = ", b_.gathered_place(u, index), ";");
+            if (b_.checks_indices() && u.is_checked()) out.line(u.name, ".last = false;");
+            out.line("const ", b_.signed_index(), ' ', digit(u.axes[0]), " = ", b_.gathered_index(u, index), ";");
             b_.body.leave(outside);
         }
-        if (b_.checks_places()) out.line("inside", own_, " = ", b_.all_inside(), ";");
-        read_wanted(std::vector<bool>(b_.graph.nodes.size(), true));
+        if (b_.checks_indices()) out.line("inside", own_, " = ", b_.all_inside(), ";");
+        read_required(std::vector<bool>(b_.graph.nodes.size(), true));
     }
 
     /// The variable of element e of an input.
@@ -395,10 +396,10 @@ private:
     }
 
     /// The places of a thread's scattered elements, and whether each has one.
-    static std::string places_of(const array_argument& z) { return z.name + "_at"; }
-    void declare_places() {
+    static std::string indices_of(const array_argument& z) { return z.name + "_at"; }
+    void declare_indices() {
         for (const array_argument& z : b_.outputs)
-            if (b_.is_scattered(z)) b_.code.line(b_.needs.type(dtype::i8), ' ', places_of(z), '[', each_, "];");
+            if (b_.is_scattered(z)) b_.code.line(b_.needs.type(dtype::i8), ' ', indices_of(z), '[', each_, "];");
     }
 
     std::string number_of_element() const {
@@ -412,7 +413,7 @@ private:
         source_writer& out = b_.code;
         for (const array_argument& z : b_.outputs)
             out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
-        declare_places();
+        declare_indices();
         b_.compute(b_.has_quick_bodies(), [&] {
             open_unrolled_elements();
             if (b_.has_raw() || b_.has_user_text()) {
@@ -426,7 +427,8 @@ private:
             }
             for (const array_argument& z : b_.outputs) {
                 out.line(z.name, "[e] = ", b_.body.value(b_.value_of(z), out), ";");
-                if (b_.is_scattered(z)) out.line(places_of(z), "[e] = ", b_.body.value(b_.place_of(z), out), ";");
+                if (b_.is_scattered(z))
+                    out.line(indices_of(z), "[e] = ", b_.body.value(b_.scatter_index_of(z), out), ";");
             }
             out.close();
         });
@@ -439,7 +441,7 @@ private:
         const array_argument& z = b_.outputs[0];
         const formula all = points_of(axis_range(0, b_.rank));
         const std::string n = b_.count(all, "n");
-        const std::uint32_t block = threads * each_, counts = (choice_.places + 1) * choice_.copies;
+        const std::uint32_t block = threads * each_, counts = (choice_.bins + 1) * choice_.copies;
         open_counts(counts);
         out.margin("#pragma unroll 1");
         out.open("for (", b_.linear(),
@@ -449,7 +451,7 @@ private:
         const body_writer::names outside = b_.body.scope();
         const std::uint32_t reach = threads * (each_ - choice_.vector) + choice_.vector;
         out.open("if (", n, " - first >= ", reach, ")");
-        count_together();
+        count_batch();
         b_.body.leave(outside);
         out.otherwise();
         count_one_by_one(n);
@@ -460,14 +462,14 @@ private:
         close_counts(value);
         // A block clears and adds all its counts, which should be fewer than its elements; it has fewer than 2^32
         // elements.
-        const std::uint32_t resident = choice_.places * choice_.copies <= 4096 ? 8 : 3,
-                            least = std::max(block, 2 * choice_.places);
+        const std::uint32_t resident = choice_.bins * choice_.copies <= 4096 ? 8 : 3,
+                            least = std::max(block, 2 * choice_.bins);
         b_.step.grid[0] = min(ceil_divide(all, block), max(min(ceil_divide(all, least), processors() * resident),
                                                            ceil_divide(all, std::uint64_t{1} << 31)));
     }
 
     /// Counts a thread's elements, none of which lies behind the last.
-    void count_together() {
+    void count_batch() {
         source_writer& out = b_.code;
         declare_read(true);
         if (choice_.vector != 1) {
@@ -487,20 +489,20 @@ private:
             read_elements();
             out.close();
         }
-        declare_places();
+        declare_indices();
         b_.compute(b_.has_quick_bodies(), [&] {
             open_unrolled_elements();
             if (b_.has_raw() || b_.has_user_text() || b_.loops != 0) {
                 out.line("const ", b_.linear(), " q = ", number_of_element(), ";");
                 if (b_.loops != 0) b_.write_digits("q", outer_axes(b_.rank));
             }
-            find_place();
+            compute_index();
             out.close();
         });
         out.line("bool beyond = false;");
         open_unrolled_elements();
         count_element();
-        out.line("beyond = beyond || ", places_of(b_.outputs[0]), "[e] >= ", choice_.places, ";");
+        out.line("beyond = beyond || ", indices_of(b_.outputs[0]), "[e] >= ", choice_.bins, ";");
         out.close();
         out.open("if (beyond)");
         open_unrolled_elements();
@@ -519,8 +521,8 @@ private:
         b_.write_digits("q", outer_axes(b_.rank));
         declare_read(false);
         read_elements();
-        out.line(b_.needs.type(dtype::i8), ' ', places_of(b_.outputs[0]), ";");
-        b_.compute(b_.has_quick_bodies(), [&] { find_place(); });
+        out.line(b_.needs.type(dtype::i8), ' ', indices_of(b_.outputs[0]), ";");
+        b_.compute(b_.has_quick_bodies(), [&] { compute_index(); });
         count_element();
         add_beyond();
         out.close();
@@ -528,40 +530,40 @@ private:
     }
 
     /// Declares the variables for loaded elements; those that go together are vectors, where there are such.
-    void declare_read(bool together) {
+    void declare_read(bool batched) {
         source_writer& out = b_.code;
-        const bool by_vectors = together && choice_.vector != 1;
-        const std::string all = together ? '[' + std::to_string(each_ / choice_.vector) + ']' : "";
+        const bool by_vectors = batched && choice_.vector != 1;
+        const std::string all = batched ? '[' + std::to_string(each_ / choice_.vector) + ']' : "";
         for (const array_argument& in : b_.inputs)
             if (moves(in))
                 out.line(by_vectors ? "alignas(16) " : "", b_.needs.type(in.at->head.type), ' ', in.name, all,
                          by_vectors ? '[' + std::to_string(choice_.vector) + ']' : "", ";");
         for (const node_id id : b_.generators) {
-            const array_argument g = place_of(id);
-            if (together)
+            const array_argument g = argument_of(id);
+            if (batched)
                 declare_random(g);
             else
                 out.line(b_.needs.type(b_.graph.nodes[id].type), ' ', g.name, ";");
-            if (!together) b_.body.name(id, g.name);
+            if (!batched) b_.body.name(id, g.name);
         }
-        if (b_.checks_places()) out.line("bool inside", together ? all : "", ";");
+        if (b_.checks_indices()) out.line("bool inside", batched ? all : "", ";");
     }
-    void find_place() {
+    void compute_index() {
         const array_argument& z = b_.outputs[0];
-        b_.code.line(places_of(z), own_, " = ", b_.body.value(b_.place_of(z), b_.code), ";");
+        b_.code.line(indices_of(z), own_, " = ", b_.body.value(b_.scatter_index_of(z), b_.code), ";");
     }
     /// Without a branch: an element without a place among the block's counts increments a count that nothing reads.
     void count_element() {
-        const std::string at = places_of(b_.outputs[0]) + own_, places = std::to_string(choice_.places);
-        if (b_.checks_places()) b_.code.line("if (!inside", own_, ") ", at, " = -1;");
-        b_.code.line("atomicAdd(own + (", b_.needs.type(dtype::u8), '(', at, ") < ", places, " ? (unsigned int)", at,
-                     " : ", places, "u), 1u);");
+        const std::string at = indices_of(b_.outputs[0]) + own_, bins = std::to_string(choice_.bins);
+        if (b_.checks_indices()) b_.code.line("if (!inside", own_, ") ", at, " = -1;");
+        b_.code.line("atomicAdd(own + (", b_.needs.type(dtype::u8), '(', at, ") < ", bins, " ? (unsigned int)", at,
+                     " : ", bins, "u), 1u);");
     }
     /// Adds an element beyond the counts at its place in memory.
     void add_beyond() {
         const array_argument& z = b_.outputs[0];
-        const std::string at = places_of(z) + own_, value = b_.body.value(b_.value_of(z), b_.code);
-        b_.code.line("if (", at, " >= ", choice_.places, ") ",
+        const std::string at = indices_of(z) + own_, value = b_.body.value(b_.value_of(z), b_.code);
+        b_.code.line("if (", at, " >= ", choice_.bins, ") ",
                      spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z), '[', at, "], ",
                      value, ");");
     }
@@ -580,7 +582,7 @@ private:
         out.line("unsigned int* const own = counts",
                  choice_.copies == 1 ? std::string()
                                      : " + threadIdx.x / 32 % " + std::to_string(choice_.copies) + " * " +
-                                           std::to_string(choice_.places + 1),
+                                           std::to_string(choice_.bins + 1),
                  ";");
     }
 
@@ -588,14 +590,13 @@ private:
     void close_counts(const std::string& value) {
         source_writer& out = b_.code;
         const array_argument& z = b_.outputs[0];
-        const std::string type = b_.needs.type(z.at->head.type), places = std::to_string(choice_.places);
+        const std::string type = b_.needs.type(z.at->head.type), bins = std::to_string(choice_.bins);
         out.line("__syncthreads();");
-        out.open("for (int k = threadIdx.x; k < ", places, "; k += ", threads, ")");
+        out.open("for (int k = threadIdx.x; k < ", bins, "; k += ", threads, ")");
         out.line("unsigned int total = counts[k];");
         if (choice_.copies > 1) {
             out.margin("#pragma unroll");
-            out.line("for (int c = 1; c < ", choice_.copies, "; ++c) total += counts[k + c * ", choice_.places + 1,
-                     "];");
+            out.line("for (int c = 1; c < ", choice_.copies, "; ++c) total += counts[k + c * ", choice_.bins + 1, "];");
         }
         out.line("if (total != 0) ", spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z),
                  "[k], ", type, "(total) * ", value, ");");
@@ -608,8 +609,8 @@ private:
     void write_along() {
         source_writer& out = b_.code;
         const std::uint64_t still = all_axes() & ~axis_bit(along_);
-        const std::uint32_t apart = choice_.apart;
-        find_along(apart);
+        const std::uint32_t element_stride = choice_.element_stride;
+        locate_along(element_stride);
         for (const array_argument& in : b_.inputs) {
             const std::string type = b_.needs.type(in.at->head.type);
             if (!moves(in)) continue;
@@ -621,13 +622,13 @@ private:
                 b_.body.name(in.node, in.name);
             }
         }
-        open_present(apart);
+        open_present(element_stride);
         for (const array_argument& in : b_.inputs)
             if (moves_along(in)) out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
         close_present();
         b_.body.hoist(still, b_.graph.roots, out);
         compute_elements();
-        open_present(apart);
+        open_present(element_stride);
         for (const array_argument& z : b_.outputs) b_.store_element(z, b_.offset(z, all_axes()), z.name + "[e]");
         close_present();
     }
@@ -635,12 +636,12 @@ private:
     bool moves_along(const array_argument& in) const { return b_.moves_along(in, axis_bit(along_)); }
     /// The digits of the thread's first element; `first` is its digit along the axis. Groups of the axis are `each`
     /// times as long as the distance of a thread's elements.
-    void find_along(std::uint32_t apart) {
+    void locate_along(std::uint32_t element_stride) {
         source_writer& out = b_.code;
-        const formula groups = ceil_divide(points_of(axis_bit(along_)), each_ * apart);
+        const formula groups = ceil_divide(points_of(axis_bit(along_)), each_ * element_stride);
         const formula all = points_of(axis_range(0, b_.rank) & ~axis_bit(along_)) * groups;
-        b_.step.grid[0] = ceil_divide(all, threads / apart);
-        const std::string type = b_.linear(), far = std::to_string(apart) + 'u';
+        b_.step.grid[0] = ceil_divide(all, threads / element_stride);
+        const std::string type = b_.linear(), far = std::to_string(element_stride) + 'u';
         b_.count(points_of(axis_bit(along_)), "n" + std::to_string(along_));
         out.line("const ", type, " q = ", b_.thread_index(threads), ";");
         out.line("if (q >= ", b_.count(all, "groups"), " * ", far, ") return;");
@@ -660,12 +661,12 @@ private:
             b_.write_digits("outer", outer_axes(along_));
             group = '(' + group + " - outer * " + b_.count(groups, "groups_along") + ')';
         }
-        out.line("const ", type, " first = ", group, " * ", each_ * apart, " + ", rest, " % ", far, ";");
+        out.line("const ", type, " first = ", group, " * ", each_ * element_stride, " + ", rest, " % ", far, ";");
     }
 
     /// The loop over the thread's elements that exist, with the digit along the axis.
-    void open_present(std::uint32_t apart) {
-        const std::string at = "first + e * " + std::to_string(apart) + 'u';
+    void open_present(std::uint32_t element_stride) {
+        const std::string at = "first + e * " + std::to_string(element_stride) + 'u';
         open_unrolled_elements();
         b_.code.open("if (", at, " < ", b_.count(points_of(axis_bit(along_)), "n" + std::to_string(along_)), ")");
         b_.code.line("const ", b_.signed_index(), ' ', digit(along_), " = ", b_.signed_index(), '(', at, ");");

@@ -45,29 +45,30 @@ std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool align
         "template <class word, int each, int left, int right, int first, class type, int n>\n";
     if (aligned)
         b.needs.add("load_aligned_row" + suffix,
-                    b.function("Elements of a row from `from` on, where they are aligned, into to[left], ..., and "
-                               "those before and behind\n/// them.",
+                    b.function("Loads the aligned vector at `from` into to[first], ..., with `left` elements before it "
+                               "and `right`\n/// after it.",
                                templated) +
                         "void load_aligned_row" + suffix + "(type (&to)[n], const type* from) {\n" + vector + ends +
                         "}\n");
     else
-        b.needs.add("load_row" + suffix,
-                    b.function("Elements of a row from `from` on into to[left], ..., by one access where they are "
-                               "aligned, and those\n/// before and behind them.",
-                               templated) +
-                        "void load_row" + suffix + "(type (&to)[n], const type* from) {\n    if (reinterpret_cast<" +
-                        u8 + ">(from) % sizeof(word) == 0) {\n" + indented(vector) + "    } else {\n" +
-                        indented(one_by_one) + "    }\n" + ends + "}\n");
-    b.needs.add("load_ends" + suffix, b.function("Those of a row's elements from `column` on that lie in [low, high).",
-                                                 "template <class type, int n>\n") +
-                                          "void load_ends" + suffix + "(type (&to)[n], const type* from, " +
-                                          b.signed_index() + " column, " + b.signed_index() + " low, " +
-                                          b.signed_index() +
-                                          " high) {\n"
-                                          "#pragma unroll\n"
-                                          "    for (int e = 0; e < n; ++e)\n"
-                                          "        if (column + e >= low && column + e < high) to[e] = " +
-                                          element("from + e") + ";\n}\n");
+        b.needs.add(
+            "load_row" + suffix,
+            b.function("Loads `each` elements into to[first], ..., by one access if `from` is aligned, with `left` "
+                       "elements\n/// before them and `right` after them.",
+                       templated) +
+                "void load_row" + suffix + "(type (&to)[n], const type* from) {\n    if (reinterpret_cast<" + u8 +
+                ">(from) % sizeof(word) == 0) {\n" + indented(vector) + "    } else {\n" + indented(one_by_one) +
+                "    }\n" + ends + "}\n");
+    b.needs.add("load_ends" + suffix,
+                b.function("Loads the elements whose columns lie in [low, high); `column` is the column of to[0].",
+                           "template <class type, int n>\n") +
+                    "void load_ends" + suffix + "(type (&to)[n], const type* from, " + b.signed_index() + " column, " +
+                    b.signed_index() + " low, " + b.signed_index() +
+                    " high) {\n"
+                    "#pragma unroll\n"
+                    "    for (int e = 0; e < n; ++e)\n"
+                    "        if (column + e >= low && column + e < high) to[e] = " +
+                    element("from + e") + ";\n}\n");
     return suffix;
 }
 
@@ -75,33 +76,34 @@ std::string add_row_storer(cuda_kernel& b, const array_argument& z) {
     const bool intrinsic = has_intrinsics(z.at->head.type);
     const std::string name = intrinsic ? "store_row" : "store_row_plain", wide = b.needs.type(dtype::u8);
     const std::string address = "reinterpret_cast<" + wide + ">(to)";
-    b.needs.add(name, b.function("Each lane's elements [begin, end) of a row, whole ones by one access where they are "
-                                 "aligned; else lane beside\n/// lane by way of the warp's room.",
-                                 "template <class word, class type, int n>\n") +
-                          "void " + name +
-                          "(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {\n"
-                          "    const bool aligned = end <= begin || (begin == 0 && end == n && " +
-                          address +
-                          " % sizeof(word) == 0);\n"
-                          "    if (__all_sync(~0u, aligned)) {\n"
-                          "        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const "
-                          "word&>(from));\n"
-                          "        return;\n"
-                          "    }\n"
-                          "    type* const turned = reinterpret_cast<type*>(room);\n"
-                          "    const int lane = int(threadIdx.x % 32);\n"
-                          "    __syncwarp();\n"
-                          "    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);\n"
-                          "    __syncwarp();\n"
-                          "#pragma unroll\n"
-                          "    for (int i = 0; i < n; ++i) {\n"
-                          "        const int k = i * 32 + lane, owner = k / n, e = k % n;\n"
-                          "        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, " +
-                          address +
-                          ", owner));\n"
-                          "        const int range = __shfl_sync(~0u, begin | (end << 8), owner);\n"
-                          "        if (e >= (range & 255) && e < range >> 8) " +
-                          (intrinsic ? "__stcs(at + e, turned[k])" : "at[e] = turned[k]") + ";\n    }\n}\n");
+    b.needs.add(
+        name, b.function("Stores elements [begin, end) of each lane: by one access per lane if all vectors are whole "
+                         "and aligned,\n/// else transposed in `room`, so that adjacent lanes store adjacent elements.",
+                         "template <class word, class type, int n>\n") +
+                  "void " + name +
+                  "(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {\n"
+                  "    const bool aligned = end <= begin || (begin == 0 && end == n && " +
+                  address +
+                  " % sizeof(word) == 0);\n"
+                  "    if (__all_sync(~0u, aligned)) {\n"
+                  "        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const "
+                  "word&>(from));\n"
+                  "        return;\n"
+                  "    }\n"
+                  "    type* const turned = reinterpret_cast<type*>(room);\n"
+                  "    const int lane = int(threadIdx.x % 32);\n"
+                  "    __syncwarp();\n"
+                  "    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);\n"
+                  "    __syncwarp();\n"
+                  "#pragma unroll\n"
+                  "    for (int i = 0; i < n; ++i) {\n"
+                  "        const int k = i * 32 + lane, owner = k / n, e = k % n;\n"
+                  "        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, " +
+                  address +
+                  ", owner));\n"
+                  "        const int range = __shfl_sync(~0u, begin | (end << 8), owner);\n"
+                  "        if (e >= (range & 255) && e < range >> 8) " +
+                  (intrinsic ? "__stcs(at + e, turned[k])" : "at[e] = turned[k]") + ";\n    }\n}\n");
     return name;
 }
 

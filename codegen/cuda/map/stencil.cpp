@@ -47,7 +47,7 @@ std::uint16_t base_of(const cuda_kernel& b, const array_argument& in) {
 }
 
 /// The place of a view among its relatives.
-struct view_place {
+struct view_offset {
     const array_argument* in;
     std::uint16_t base;
     std::vector<int> offsets;  // steps in its own offset
@@ -55,8 +55,8 @@ struct view_place {
     std::vector<border> borders;
 };
 
-view_place place_of(const cuda_kernel& b, const array_argument& in) {
-    view_place v{&in, base_of(b, in), steps_of(b, in), {}, {}};
+view_offset offset_of(const cuda_kernel& b, const array_argument& in) {
+    view_offset v{&in, base_of(b, in), steps_of(b, in), {}, {}};
     v.steps = v.offsets;
     for (int a = 0; a < b.rank; ++a) {
         const view_axis axis = axis_of_view(b, in, a);
@@ -67,7 +67,7 @@ view_place place_of(const cuda_kernel& b, const array_argument& in) {
 }
 
 /// Whether two views agree on the elements beyond the ends of an axis, and where the ends are.
-bool agree_on_border(const view_place& v, const view_place& w, std::size_t axis) {
+bool agree_on_border(const view_offset& v, const view_offset& w, std::size_t axis) {
     if (v.borders[axis] == border::none && w.borders[axis] == border::none) return true;
     return v.offsets[axis] == w.offsets[axis] &&
            (v.borders[axis] == w.borders[axis] || v.borders[axis] == border::none || w.borders[axis] == border::none);
@@ -97,22 +97,22 @@ bool moves_along(const kernel_builder& b, const array_argument& in, std::uint64_
 }
 
 std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& axes) {
-    const auto is_told_apart = [&](std::size_t a) {
+    const auto is_distinguished = [&](std::size_t a) {
         const int axis = static_cast<int>(a);
         return axis == axes.down || axis == axes.side || axis == b.rank - 1;
     };
-    const auto fits = [&](const view_place& v, const view_place& w) {
+    const auto fits = [&](const view_offset& v, const view_offset& w) {
         if (v.base != w.base) return false;
         for (std::size_t a = 0; a < v.steps.size(); ++a)
-            if (!agree_on_border(v, w, a) || (!is_told_apart(a) && v.steps[a] != w.steps[a])) return false;
+            if (!agree_on_border(v, w, a) || (!is_distinguished(a) && v.steps[a] != w.steps[a])) return false;
         return true;
     };
-    std::vector<std::vector<view_place>> groups;
+    std::vector<std::vector<view_offset>> groups;
     for (const array_argument& in : b.inputs) {
         if (!is_contiguous(b, in)) continue;
-        view_place v = place_of(b, in);
-        const auto own = std::ranges::find_if(groups, [&](const std::vector<view_place>& g) {
-            return std::ranges::all_of(g, [&](const view_place& w) { return fits(v, w); });
+        view_offset v = offset_of(b, in);
+        const auto own = std::ranges::find_if(groups, [&](const std::vector<view_offset>& g) {
+            return std::ranges::all_of(g, [&](const view_offset& w) { return fits(v, w); });
         });
         if (own != groups.end())
             own->push_back(std::move(v));
@@ -120,28 +120,28 @@ std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& a
             groups.push_back({std::move(v)});
     }
     std::vector<view_family> families;
-    for (const std::vector<view_place>& g : groups) {
+    for (const std::vector<view_offset>& g : groups) {
         view_family& f = families.emplace_back();
         f.borders.assign(static_cast<std::size_t>(b.rank), border::none);
-        for (const view_place& v : g)
+        for (const view_offset& v : g)
             for (std::size_t a = 0; a < f.borders.size(); ++a) f.borders[a] = std::max(f.borders[a], v.borders[a]);
         // Steps count from the view in the middle of the rows, if any: outputs usually lie there.
         const std::size_t inner = f.borders.size() - 1;
         number_range along;
-        for (const view_place& v : g) along.add(v.steps[inner]);
+        for (const view_offset& v : g) along.add(v.steps[inner]);
         const auto middle =
-            std::ranges::find_if(g, [&](const view_place& v) { return 2 * v.steps[inner] == along.low + along.high; });
-        const view_place& origin = middle == g.end() ? g.front() : *middle;
-        const auto step = [&](const view_place& v, int axis) {
+            std::ranges::find_if(g, [&](const view_offset& v) { return 2 * v.steps[inner] == along.low + along.high; });
+        const view_offset& origin = middle == g.end() ? g.front() : *middle;
+        const auto step = [&](const view_offset& v, int axis) {
             if (axis < 0) return 0;
             const auto a = static_cast<std::size_t>(axis);
             return v.steps[a] - (f.borders[a] == border::none ? origin.steps[a] : v.offsets[a]);
         };
-        const auto add = [&](const view_place& v) {
+        const auto add = [&](const view_offset& v) {
             f.views.push_back({v.in, step(v, axes.down), step(v, axes.side), step(v, b.rank - 1)});
         };
         add(origin);
-        for (const view_place& v : g)
+        for (const view_offset& v : g)
             if (&v != &origin) add(v);
     }
     return families;
@@ -156,7 +156,7 @@ std::optional<stencil_axes> find_stencil(const cuda_kernel& b) {
     if (b.rank > 1 && (b.key.axes[static_cast<std::size_t>(inner)].flags & axis_flags::short_inner) != 0) return {};
     if (!std::ranges::all_of(b.outputs, [&](const array_argument& z) { return is_contiguous(b, z); })) return {};
     // The number of places of one buffer's views along each axis: more places mean more repeated reads.
-    std::vector<std::size_t> places(static_cast<std::size_t>(b.rank));
+    std::vector<std::size_t> step_counts(static_cast<std::size_t>(b.rank));
     bool related = false;
     for (const array_argument& in : b.inputs) {
         if (!is_contiguous(b, in)) continue;
@@ -166,21 +166,21 @@ std::optional<stencil_axes> find_stencil(const cuda_kernel& b) {
         for (const array_argument& other : b.inputs) {
             if (!is_contiguous(b, other) || base_of(b, other) != base) continue;
             ++relatives;
-            const std::vector<int> steps = place_of(b, other).steps;
+            const std::vector<int> steps = offset_of(b, other).steps;
             for (std::size_t a = 0; a < met.size(); ++a) met[a].insert(steps[a]);
         }
         related = related || relatives > 1;
-        for (std::size_t a = 0; a < met.size(); ++a) places[a] = std::max(places[a], met[a].size());
+        for (std::size_t a = 0; a < met.size(); ++a) step_counts[a] = std::max(step_counts[a], met[a].size());
     }
     if (!related) return {};
     stencil_axes axes;
     for (int a = 0; a < inner; ++a) {
-        const std::size_t here = places[static_cast<std::size_t>(a)];
-        if (here > 1 && (axes.down < 0 || here > places[static_cast<std::size_t>(axes.down)])) axes.down = a;
+        const std::size_t here = step_counts[static_cast<std::size_t>(a)];
+        if (here > 1 && (axes.down < 0 || here > step_counts[static_cast<std::size_t>(axes.down)])) axes.down = a;
     }
     for (int a = 0; a < inner; ++a) {
-        const std::size_t here = places[static_cast<std::size_t>(a)];
-        if (a != axes.down && here > 1 && (axes.side < 0 || here > places[static_cast<std::size_t>(axes.side)]))
+        const std::size_t here = step_counts[static_cast<std::size_t>(a)];
+        if (a != axes.down && here > 1 && (axes.side < 0 || here > step_counts[static_cast<std::size_t>(axes.side)]))
             axes.side = a;
     }
     if (axes.down < 0 && inner > 0) axes.down = inner - 1;

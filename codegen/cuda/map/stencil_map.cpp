@@ -35,7 +35,7 @@ public:
         b_.name_scalars();
         read_constants();
         b_.body.hoist(0, b_.graph.roots, b_.code);
-        find_place();
+        locate_thread();
         for (const view_window& w : windows_) declare(w);
         declare_room();
         roll();
@@ -79,21 +79,22 @@ private:
     // The place of a thread.
 
     /// A place along an axis, or the place read instead where it is beyond the ends.
-    std::string bordered(border beyond, int axis, const std::string& place) {
-        if (beyond == border::none) return place;
+    std::string bordered(border beyond, int axis, const std::string& index) {
+        if (beyond == border::none) return index;
         const std::string type = b_.signed_index(), n = extent(axis);
-        if (beyond == border::nearest) return "min(max(" + place + ", " + type + "(0)), " + n + " - 1)";
+        if (beyond == border::nearest) return "min(max(" + index + ", " + type + "(0)), " + n + " - 1)";
         const auto call = [&](const std::string& name, const std::string& how, const std::string& before,
                               const std::string& behind) {
-            b_.needs.add(name, b_.function("A place less than n beyond the ends, " + how + '.') + type + ' ' + name +
-                                   '(' + type + " at, " + type + " n) {\n    return at < 0 ? " + before +
-                                   " : at < n ? at : " + behind + ";\n}\n");
-            return name + '(' + place + ", " + n + ')';
+            b_.needs.add(name,
+                         b_.function("Maps an index at most n beyond the ends of an axis into [0, n), " + how + '.') +
+                             type + ' ' + name + '(' + type + " at, " + type + " n) {\n    return at < 0 ? " + before +
+                             " : at < n ? at : " + behind + ";\n}\n");
+            return name + '(' + index + ", " + n + ')';
         };
-        if (beyond == border::wrapped) return call("wrapped", "counted from the other one", "at + n", "at - n");
+        if (beyond == border::wrapped) return call("wrapped", "wrapping around", "at + n", "at - n");
         if (beyond == border::reflected)
-            return call("reflected", "mirrored at the end elements", "-at", "n - 2 - (at - n)");
-        return call("mirrored", "mirrored behind the end elements", "-1 - at", "n - 1 - (at - n)");
+            return call("reflected", "by reflection that does not repeat the end elements", "-at", "n - 2 - (at - n)");
+        return call("mirrored", "by reflection that repeats the end elements", "-1 - at", "n - 1 - (at - n)");
     }
     /// An input's offset, as in the kernel's base, but some axes may be shifted.
     std::string offset(const array_argument& in, std::uint64_t axes) {
@@ -105,9 +106,9 @@ private:
                 own |= axis_bit(a);
                 continue;
             }
-            const std::string place = bordered(axis.beyond, a, digit(a) + " + " + parenthesised(axis.steps));
+            const std::string index = bordered(axis.beyond, a, digit(a) + " + " + parenthesised(axis.steps));
             const std::string stride = stride_along_own(in, axis.own);
-            shifted += " + " + b_.needs.type(dtype::i8) + '(' + place + ") * " + stride;
+            shifted += " + " + b_.needs.type(dtype::i8) + '(' + index + ") * " + stride;
         }
         return b_.offset(in, own) + shifted;
     }
@@ -127,7 +128,7 @@ private:
         return b_.needs.type(dtype::i8) + '(' + count + ") * " + stride(at, axis);
     }
 
-    void find_place() {
+    void locate_thread() {
         source_writer& out = b_.code;
         const std::string type = b_.linear(), number = b_.signed_index();
         const std::uint32_t rows = choice_.chunks;
@@ -152,7 +153,8 @@ private:
         // No thread ends before its warp does, as a warp stores together.
         std::string rest = "q", there, first = "q";
         if (has_side()) {
-            out.line("// A block's warps have the same columns of neighbouring rows: its cache has what they share.");
+            out.line(
+                "// The warps of a block have the same columns of adjacent rows, so that they share cached elements.");
             out.line("const ", type, " q = ", b_.block_index(), ';');
             there = "side < " + extent(axes_.side);
         } else {
@@ -195,7 +197,7 @@ private:
             if (w.moves_aside && w.side_border == border::none) moved += " + " + steps(in, axes_.side, "side");
             out.line("const ", type_of(in), "* const ", in.name, "_at = ", b_.pointer(in), moved, ";");
         }
-        out.line("// Columns begin where the buffer is aligned; the first may lie before a row.");
+        out.line("// Vectors of columns start at aligned addresses; the first vector may start before the row.");
         const array_argument& anchor = widest().family.first();
         const std::string shift = each_ == 1 ? ""
                                              : " - " + number + "(reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" +
@@ -359,8 +361,8 @@ private:
     std::string row_of(const view_window& w, const row_line& line) {
         const array_argument& in = w.family.first();
         const std::string number = b_.signed_index();
-        const auto at_most = [&](const std::string& place, const std::string& count, int last) {
-            return "min(" + number + '(' + place + "), " + count + " + " + parenthesised(last) + ')';
+        const auto at_most = [&](const std::string& index, const std::string& count, int last) {
+            return "min(" + number + '(' + index + "), " + count + " + " + parenthesised(last) + ')';
         };
         std::string from = in.name + "_at";
         if (w.moves_down) {

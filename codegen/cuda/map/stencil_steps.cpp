@@ -63,7 +63,7 @@ public:
         b_.name_scalars();
         read_constants();
         b_.body.hoist(0, b_.graph.roots, b_.code);
-        find_place();
+        locate_thread();
         declare_load();
         roll();
         finish(p);
@@ -134,7 +134,7 @@ private:
 
     // The place of a lane.
 
-    void find_place() {
+    void locate_thread() {
         source_writer& out = b_.code;
         const std::string linear = b_.linear(), number = b_.signed_index();
         const formula columns = points_of(axis_bit(inner_)), lines = points_of(axis_bit(down_axis_));
@@ -171,7 +171,7 @@ private:
                  to_result(inner_) != 0 ? plus(to_result(inner_)) : "", ";");
         out.line(type(), "* const ", output().name, "_at = ", b_.pointer(output()), b_.offset(output(), batch_axes()),
                  " + ", rows_below(output(), "row"), ";");
-        out.line("// Columns begin where the buffer is aligned; the first ones may lie before a row.");
+        out.line("// Vectors of columns start at aligned addresses; the first vector may start before the row.");
         const std::string first_column = number + "(strip - line * " + b_.count(across, "across") + ") * " +
                                          std::to_string(valid_) + " + (lane * " + std::to_string(each_) + " - " +
                                          std::to_string(before_) + ')';
@@ -181,7 +181,7 @@ private:
             "const ", number, " column = ", first_column,
             each_ == 1 ? "" : " - " + number + '(' + address + first().name + "_at) / " + element + " % " + each + ')',
             ";");
-        out.line("// Whether all of a lane's columns are there, in rows that are aligned.");
+        out.line("// Tests whether all columns of a lane exist and its rows are aligned.");
         out.line("const bool reads_whole = column >= ", -left_, " && column", plus(each_ - right_),
                  " <= ", extent(inner_), " && ", row_stride(first()), " % ", each_, " == 0 && ", address, first().name,
                  "_at + column) % ", bytes_of(first()) * static_cast<std::uint32_t>(each_), " == 0;");
@@ -220,7 +220,7 @@ private:
     void roll() {
         source_writer& out = b_.code;
         const int first_row = -steps_ * above_, ahead = static_cast<int>(tuned.ahead);
-        out.line("// What each step reads: rows of its own columns and of those beside them.");
+        out.line("// The rows that each step reads: the lane's own columns and the adjacent ones.");
         out.line(type(), ' ', rows_name(), '[', steps_, "][", span(), "][", width(), "] = {};");
         out.line("alignas(", bytes_of(first()) * static_cast<std::uint32_t>(each_), ") ", type(), " next[", each_,
                  "], arriving[", ahead, "][", each_, "] = {};");
@@ -269,12 +269,13 @@ private:
         }
     }
     std::string from_lane() {
-        b_.needs.add("of_lane", b_.function("What another lane has; of lanes that there are not, something.",
-                                            "template <class type>\n") +
-                                    "type of_lane(type v, int lane) {\n"
-                                    "    if constexpr (sizeof(type) < 4) return type(__shfl_sync(~0u, unsigned(v), "
-                                    "lane & 31));\n"
-                                    "    else return __shfl_sync(~0u, v, lane & 31);\n}\n");
+        b_.needs.add("of_lane",
+                     b_.function("Returns the value of another lane; the result is arbitrary if there is no such lane.",
+                                 "template <class type>\n") +
+                         "type of_lane(type v, int lane) {\n"
+                         "    if constexpr (sizeof(type) < 4) return type(__shfl_sync(~0u, unsigned(v), "
+                         "lane & 31));\n"
+                         "    else return __shfl_sync(~0u, v, lane & 31);\n}\n");
         return "of_lane";
     }
 
@@ -307,10 +308,12 @@ private:
     std::string as_stored(const std::string& value) {
         const dtype t = output().at->head.type;
         if (b_.key.header.math == math_mode::strict || (t != dtype::f4 && t != dtype::f8)) return value;
-        b_.needs.add("as_stored", b_.function("A value as if it had been stored and read: no product in it joins with "
-                                              "what is added to it.") +
-                                      type() + " as_stored(" + type() + " v) {\n    asm(\"\" : \"+" +
-                                      (t == dtype::f4 ? 'f' : 'd') + "\"(v));\n    return v;\n}\n");
+        b_.needs.add(
+            "as_stored",
+            b_.function("Hides a value from the compiler, so that no product is contracted with the next step's "
+                        "addition.") +
+                type() + " as_stored(" + type() + " v) {\n    asm(\"\" : \"+" + (t == dtype::f4 ? 'f' : 'd') +
+                "\"(v));\n    return v;\n}\n");
         return "as_stored(" + value + ')';
     }
 
@@ -322,10 +325,10 @@ private:
             out.line("const ", number, ' ', digit(axis), " = max(min(", at, ", ", extent(axis), " - 1), ", number,
                      "(0));");
         };
-        bool placed = false;
+        bool located = false;
         for (const array_argument& in : b_.inputs) {
             if (is_stepped(in) || !b_.moves_along(in, all_axes())) continue;
-            if (!std::exchange(placed, true)) nearest("r", down_axis_);
+            if (!std::exchange(located, true)) nearest("r", down_axis_);
             const std::string element = b_.element(in, b_.offset(in, all_axes())), of = b_.needs.type(in.at->head.type);
             if (!b_.moves_along(in, axis_bit(inner_))) {
                 out.line("const ", of, ' ', in.name, " = ", element, ";");

@@ -24,7 +24,7 @@ public:
         for (const array_argument& in : b_.inputs)
             if (is_transposed(in)) stage(in);
         b_.code.line("__syncthreads();");
-        place_column();
+        write_column_digit();
         compute();
         write_outputs();
         finish_map(b_, choice_, p);
@@ -74,7 +74,7 @@ private:
     }
 
     /// The thread's place along an axis: that of its column, or of its element e.
-    void place(const std::string& within, int axis) {
+    void write_digit(const std::string& within, int axis) {
         b_.code.line("const ", b_.signed_index(), ' ', digit(axis), " = first", axis, " + ", b_.signed_index(), '(',
                      within, ");");
     }
@@ -84,7 +84,7 @@ private:
     /// inside.
     void open_elements(int axis, const std::string& in_column) {
         b_.open_unrolled("e", choice_.each);
-        place(row_of_element(), axis);
+        write_digit(row_of_element(), axis);
         b_.code.open("if (", in_column, " && ", digit(axis), " < ", extent(axis), ")");
     }
     void close_elements() {
@@ -95,15 +95,15 @@ private:
     void stage(const array_argument& in) {
         source_writer& out = b_.code;
         out.open();
-        place("column", side_);
+        write_digit("column", side_);
         open_elements(inner_, digit(side_) + " < " + extent(side_));
         out.line(tile_of(in), '[', row_of_element(), "][column] = ", b_.element(in, b_.offset(in, all_axes())), ";");
         close_elements();
         out.close();
     }
 
-    void place_column() {
-        place("column", inner_);
+    void write_column_digit() {
+        write_digit("column", inner_);
         b_.code.line("const bool in_column = ", digit(inner_), " < ", extent(inner_), ";");
     }
 
@@ -139,7 +139,7 @@ private:
             b_.generators.empty())
             return;
         out.open();
-        place_column();
+        write_column_digit();
         for (const array_argument& in : b_.inputs)
             if (!is_transposed(in) && !has_elements(in))
                 set(in, (moves(in, axis_bit(inner_)) ? "if (in_column) " : "") + in.name);

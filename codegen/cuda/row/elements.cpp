@@ -52,10 +52,10 @@ void row_elements::write_position() {
         out.line("const ", b_.linear(), " mine = ", group(), " * ",
                  choice_.is_fitted() ? "side" : of(choice_.rows_per_block), " + ", row_of_block, ";");
         out.line("const ", b_.linear(), " row = mine < ", rows(), " ? mine : ", rows(), " - 1;");
-    } else if (!r_.kept.empty()) {
+    } else if (!r_.kept_axes.empty()) {
         out.line("const ", b_.linear(), " row = ", group(), choice_.is_run() ? " * side + column;" : ";");
     }
-    b_.write_digits("row", r_.kept);
+    b_.write_digits("row", r_.kept_axes);
 }
 
 formula row_elements::fitted_rows() const {
@@ -83,16 +83,16 @@ void row_elements::write_column_position() {
              ", lanes = ", choice_.cluster > 1 ? blocks + " * height" : "height", ";");
 }
 
-std::vector<const array_argument*> row_elements::packed_places() const {
+std::vector<const array_argument*> row_elements::packed_arrays() const {
     std::vector<const array_argument*> found;
-    for (const auto* places : {&leaves_, &b_.outputs})
-        for (const array_argument& at : *places)
+    for (const auto* arrays : {&leaves_, &b_.outputs})
+        for (const array_argument& at : *arrays)
             if (packed(at)) found.push_back(&at);
     return found;
 }
 
 const array_argument* row_elements::leader() const {
-    const std::vector<const array_argument*> all = packed_places();
+    const std::vector<const array_argument*> all = packed_arrays();
     return *std::ranges::find_if(all, [](const array_argument* at) { return !at->at->head.vector; });
 }
 
@@ -105,13 +105,15 @@ void row_elements::write_shift() {
     };
     out.line("const ", u4(), " shift = ", address(first), " / ", bytes_of(first), " % ", choice_.sector, ";");
     const std::string in_vector = choice_.begins_before() ? "shift % " + of(choice_.each) : "shift";
-    for (const array_argument* at : packed_places())
+    for (const array_argument* at : packed_arrays())
         if (at != &first)
             out.line("const bool ", at->name, "_fits = ", address(*at), " % ", bytes_of(*at) * choice_.each,
                      " == ", in_vector, " * ", bytes_of(*at), ";");
 }
 
-std::string row_elements::place() { return choice_.shifted && b_.wide() ? b_.needs.type(dtype::i4) + "(at)" : "at"; }
+std::string row_elements::row_index() {
+    return choice_.shifted && b_.wide() ? b_.needs.type(dtype::i4) + "(at)" : "at";
+}
 
 void row_elements::open_chunks() {
     b_.open_unrolled("u", choice_.chunks);
@@ -161,9 +163,9 @@ std::string row_elements::one(const array_argument& leaf, std::uint64_t axes) {
 }
 
 std::vector<std::vector<const array_argument*>> row_elements::by_fit(
-    const std::vector<const array_argument*>& places) const {
+    const std::vector<const array_argument*>& arrays) const {
     std::vector<std::vector<const array_argument*>> groups;
-    for (const array_argument* at : places)
+    for (const array_argument* at : arrays)
         if (!choice_.shifted && !groups.empty())
             groups[0].push_back(at);
         else
@@ -176,7 +178,7 @@ void row_elements::load_elements(const std::vector<const array_argument*>& leave
     source_writer& out = b_.code;
     open_elements();
     if (choice_.each > 1) out.line("const ", u4(), " own = ", is_inside(), " ? at + e : 0;");
-    b_.write_digits(choice_.each > 1 ? "own" : place(), r_.row);
+    b_.write_digits(choice_.each > 1 ? "own" : row_index(), r_.row);
     for (const array_argument* leaf : leaves)
         out.line(leaf->name, suffix, choice_.each > 1 ? "[e] = " : " = ",
                  streamed && is_streamed(*leaf) ? streamed_element(*leaf) : one(*leaf, all_axes()), ";");
@@ -195,7 +197,7 @@ std::string row_elements::streamed_element(const array_argument& leaf) {
     const std::string word(word_of(bytes_of(leaf))), type = b_.needs.type(leaf.at->head.type);
     (void)b_.loader(reading::once, word);
     b_.needs.add("stream_element",
-                 b_.function("An element that nothing reads again.", "template <class word, class type>\n") +
+                 b_.function("Loads an element that is read only once.", "template <class word, class type>\n") +
                      "type stream_element(const type* from) {\n"
                      "    const word w = stream(reinterpret_cast<const word*>(from));\n"
                      "    return reinterpret_cast<const type&>(w);\n}\n");
@@ -206,7 +208,7 @@ void row_elements::open_vectors(const std::vector<const array_argument*>& leaves
                                 const std::string& test) {
     source_writer& out = b_.code;
     out.open("if (", test, ")");
-    b_.write_digits(place(), r_.row);
+    b_.write_digits(row_index(), r_.row);
     for (const array_argument* leaf : leaves) {
         const std::string_view word = word_of(bytes_of(*leaf) * choice_.each, leaf->at->head.type);
         out.line(b_.loader(b_.reading_of(*leaf, all_axes()), word), '<', word, ">(", leaf->name, suffix, ", ",
@@ -264,15 +266,15 @@ void row_elements::load_streams() {
 void row_elements::load_deferred() {
     if (choice_.deferred_loads.empty()) return;
     source_writer& out = b_.code;
-    out.line("extern __shared__ uint4 places[];");
+    out.line("extern __shared__ uint4 shared_values[];");
     std::vector<const array_argument*> vectors, singles;
     for (const auto& [node, bytes_before] : choice_.deferred_loads) {
         const array_argument& leaf = *std::ranges::find(leaves_, node, &array_argument::node);
         const std::uint32_t at = bytes_before * choice_.elements() * choice_.threads / 16;
         (packed(leaf) ? vectors : singles).push_back(&leaf);
-        const std::string type = b_.needs.type(leaf.at->head.type), name = leaf.name + "_late";
+        const std::string type = b_.needs.type(leaf.at->head.type), name = leaf.name + "_deferred";
         out.line(type, choice_.each > 1 ? " (*const " + name + ")" + of_chunk() : "* const " + name,
-                 " = reinterpret_cast<", type, choice_.each > 1 ? "(*)" + of_chunk() : "*", ">(places + ", at,
+                 " = reinterpret_cast<", type, choice_.each > 1 ? "(*)" + of_chunk() : "*", ">(shared_values + ", at,
                  ") + threadIdx.x;");
     }
     const auto copy = [&](const array_argument& leaf, std::uint32_t bytes) {
@@ -283,7 +285,7 @@ void row_elements::load_deferred() {
     leave_absent();
     for (const std::vector<const array_argument*>& some : by_fit(vectors)) {
         out.open("if (", is_vector(*some[0]), ")");
-        b_.write_digits(place(), r_.row);
+        b_.write_digits(row_index(), r_.row);
         for (const array_argument* leaf : some) copy(*leaf, bytes_of(*leaf) * choice_.each);
         out.otherwise();
         load_elements(some, deferred_chunk());
@@ -291,7 +293,7 @@ void row_elements::load_deferred() {
     }
     if (!singles.empty() && choice_.each > 1) load_elements(singles, deferred_chunk());
     if (!singles.empty() && choice_.each == 1) {
-        b_.write_digits(place(), r_.row);
+        b_.write_digits(row_index(), r_.row);
         for (const array_argument* leaf : singles) copy(*leaf, bytes_of(*leaf));
     }
     out.close();
@@ -314,7 +316,7 @@ void row_elements::load_singles(const std::vector<const array_argument*>& leaves
 void row_elements::draw_groups(const std::vector<const array_argument*>& leaves) {
     open_chunks();
     leave_absent();
-    b_.write_digits(place(), r_.row);
+    b_.write_digits(row_index(), r_.row);
     for (const array_argument* leaf : leaves)
         b_.draw_groups(leaf->node, leaf->name + "[u]", choice_.each, b_.generator_index(leaf->node, all_axes()),
                        choice_.shifted);

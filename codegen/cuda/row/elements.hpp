@@ -32,7 +32,7 @@ protected:
     std::string u4() { return b_.needs.type(dtype::u4); }
     std::string length() { return b_.count(points_of(r_.row_bits()), "length"); }
     std::string rows() { return b_.count(points_of(r_.kept_bits()), "rows"); }
-    bool shares_block() const { return (choice_.rows_per_block > 1 || choice_.is_fitted()) && !r_.kept.empty(); }
+    bool shares_block() const { return (choice_.rows_per_block > 1 || choice_.is_fitted()) && !r_.kept_axes.empty(); }
     std::string of_stream() const { return choice_.rows_per_thread > 1 ? "[r][u]" : "[u]"; }
     static std::string of(std::uint32_t n) { return std::to_string(n) + 'u'; }
     std::string of_chunk() const { return choice_.each > 1 ? '[' + std::to_string(choice_.each) + ']' : ""; }
@@ -59,7 +59,7 @@ protected:
     std::string lanes() const { return choice_.has_columns() ? "lanes" : of(choice_.lanes); }
     void open_chunks();
     /// The place in the row of a vector, which may begin before a shifted row.
-    std::string place();
+    std::string row_index();
     std::string position() const { return choice_.each > 1 ? "at + e" : "at"; }
     /// The condition `test`, except for chunks that every row of this length class has whole.
     std::string known_or(const std::string& test) const;
@@ -74,10 +74,10 @@ protected:
     /// One element of a leaf, at the digits in scope.
     std::string one(const array_argument& leaf, std::uint64_t axes);
     /// The arrays accessed by vectors, leaves first.
-    std::vector<const array_argument*> packed_places() const;
+    std::vector<const array_argument*> packed_arrays() const;
     const array_argument* leader() const;
     /// Arrays whose chunks are vectors under one condition: those that begin as the leader does, and each other alone.
-    std::vector<std::vector<const array_argument*>> by_fit(const std::vector<const array_argument*>& places) const;
+    std::vector<std::vector<const array_argument*>> by_fit(const std::vector<const array_argument*>& arrays) const;
     std::string fits(const array_argument& at) const {
         return choice_.shifted && at.name != leader_ ? at.name + "_fits && " : "";
     }
@@ -111,7 +111,7 @@ protected:
     void load_chunk(const std::vector<const array_argument*>& leaves);
     /// Starts the deferred loads into shared memory, where each thread has places of its own.
     void load_deferred();
-    std::string deferred_chunk() const { return "_late[u * " + of(choice_.threads) + ']'; }
+    std::string deferred_chunk() const { return "_deferred[u * " + of(choice_.threads) + ']'; }
     /// Leaves that these values need and that are not held: all rows read them alike. Names their elements, and those
     /// of deferred loads.
     std::vector<const array_argument*> unheld(const std::vector<node_id>& values);

@@ -161,7 +161,7 @@ void row_exchange::await() {
 
 std::string row_exchange::expect() {
     b_.needs.add("expect",
-                 b_.function("A barrier in shared memory that opens when so many bytes have come.") +
+                 b_.function("Initialises a barrier in shared memory that opens when `bytes` bytes have arrived.") +
                      "void expect(unsigned long long* arrived, unsigned int bytes) {\n"
                      "    const unsigned int at = __cvta_generic_to_shared(arrived);\n"
                      "    asm volatile(\"mbarrier.init.shared::cta.b64 [%0], 1;\" :: \"r\"(at) : \"memory\");\n"
@@ -173,8 +173,9 @@ std::string row_exchange::expect() {
 std::string row_exchange::send() {
     b_.needs.add(
         "send",
-        b_.function("Writes to the same place in another block of the cluster, whose barrier counts the bytes.",
-                    "template <class type>\n") +
+        b_.function(
+            "Writes to the same shared-memory address in another block of the cluster; its barrier counts the bytes.",
+            "template <class type>\n") +
             "void send(type* mine, const type& value, unsigned long long* arrived, unsigned int block) {\n"
             "    unsigned int to, barrier;\n"
             "    asm volatile(\"mapa.shared::cluster.u32 %0, %1, %2;\"\n"
@@ -198,7 +199,7 @@ std::string row_exchange::send() {
 std::string row_exchange::wait_for() {
     b_.needs.add(
         "wait_for",
-        b_.function("Until all bytes that a barrier expects have come.") +
+        b_.function("Waits until all bytes that a barrier expects have arrived.") +
             "void wait_for(const unsigned long long* arrived) {\n"
             "    const unsigned int at = __cvta_generic_to_shared(arrived);\n"
             "    unsigned int open;\n"
@@ -210,7 +211,7 @@ std::string row_exchange::wait_for() {
 
 std::string row_exchange::in_block() {
     b_.needs.add("in_block",
-                 "/// The same place in the shared memory of another block of the cluster.\n"
+                 "/// Returns the same shared-memory address in another block of the cluster.\n"
                  "template <class type>\n"
                  "__device__ __forceinline__ type* in_block(type* mine, unsigned int block) {\n"
                  "    unsigned long long other;\n"

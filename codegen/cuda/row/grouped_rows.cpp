@@ -46,10 +46,10 @@ private:
 
     void write_folds(std::size_t phase) override {
         std::vector<fold_writer>& folds = folds_[phase];
-        const std::vector<node_id> values = r_.wanted(b_.graph, phase), kept = newly_kept(values);
+        const std::vector<node_id> values = r_.computed_nodes(b_.graph, phase), cached = newly_cached(values);
         const std::uint32_t groups = choice_.chunks / choice_.chunks_at_once;
         const auto before = b_.body.scope();
-        for (const node_id n : kept) declare(b_.graph.nodes[n].type, kept_name(n), false);
+        for (const node_id n : cached) declare(b_.graph.nodes[n].type, cached_name(n), false);
         for (fold_writer& f : folds) b_.code.line(f.type(), ' ', f.part(), '[', groups, "];");
         for_groups([&](bool whole) {
             declare_values(folds, choice_.chunks_at_once);
@@ -57,11 +57,11 @@ private:
                 open_group();
                 if (!whole) b_.code.open("if (", is_present(), ")");
                 load_unheld_element(values, "");
-                for (const node_id n : kept) keep(n, kept_name(n) + "[u]");
+                for (const node_id n : cached) keep(n, cached_name(n) + "[u]");
                 write_elements(folds, "[u - first]");
                 if (!whole) {
                     b_.code.otherwise();
-                    for (const node_id n : kept) b_.code.line(kept_name(n), "[u] = ", zero(n), ";");
+                    for (const node_id n : cached) b_.code.line(cached_name(n), "[u] = ", zero(n), ";");
                     for (std::size_t i = 0; i < folds.size(); ++i)
                         b_.code.line(value(i), "[u - first] = ", folds[i].start(), ";");
                     b_.code.close();
@@ -74,9 +74,9 @@ private:
         });
         for (fold_writer& f : folds)
             b_.code.line(f.type(), ' ', f.name(), " = ", b_.join_pairs(f.joiner(), groups, f.part()), ";");
-        if (choice_.shared_chunks > 0) fold_shared(folds, values, kept);
+        if (choice_.shared_chunks > 0) fold_shared(folds, values, cached);
         b_.body.leave(before);
-        for (const node_id n : kept) b_.body.name(n, kept_name(n) + "[u]");
+        for (const node_id n : cached) b_.body.name(n, cached_name(n) + "[u]");
     }
 
     /// Writes all elements by quick bodies, without a branch. Where one was rare the thread writes all of its elements
@@ -151,12 +151,12 @@ private:
     }
     /// The nodes held for each element from which these values are computed.
     std::vector<node_id> held_for(const std::vector<node_id>& values) const {
-        const std::vector<bool> wanted = b_.body.wanted_by(values);
+        const std::vector<bool> required = b_.body.required_by(values);
         std::vector<node_id> held;
         for (const array_argument& leaf : leaves_)
-            if (is_stream(leaf) && wanted[leaf.node]) held.push_back(leaf.node);
-        for (const node_id n : choice_.kept)
-            if (wanted[n] && b_.body.has_name(n)) held.push_back(n);
+            if (is_stream(leaf) && required[leaf.node]) held.push_back(leaf.node);
+        for (const node_id n : choice_.cached)
+            if (required[n] && b_.body.has_name(n)) held.push_back(n);
         return held;
     }
 
@@ -225,7 +225,7 @@ private:
 
     std::string name_of(node_id n) const {
         const auto leaf = std::ranges::find_if(leaves_, [n](const array_argument& l) { return l.node == n; });
-        return leaf != leaves_.end() ? leaf->name : kept_name(n);
+        return leaf != leaves_.end() ? leaf->name : cached_name(n);
     }
     std::string shared_chunk_of(const std::string& name, const std::string& v) const {
         return name + "_more[" + v + " * " + of(choice_.threads) + ']';
@@ -233,14 +233,14 @@ private:
 
     void load_shared_chunks(const std::vector<const array_argument*>& streams) {
         source_writer& out = b_.code;
-        out.line("extern __shared__ uint4 places[];");
+        out.line("extern __shared__ uint4 shared_values[];");
         for (const register_rows::shared_value& h : choice_.shared_values) {
             const std::string type = b_.needs.type(b_.graph.nodes[h.node].type);
-            out.line(type, "* const ", name_of(h.node), "_more = reinterpret_cast<", type, "*>(places + ",
+            out.line(type, "* const ", name_of(h.node), "_more = reinterpret_cast<", type, "*>(shared_values + ",
                      h.at * choice_.shared_chunks * choice_.threads / 16, ") + threadIdx.x;");
         }
         const std::string end = length();
-        out.line(u4(), " more = 0;  // chunks of this lane there");
+        out.line(u4(), " more = 0;  // number of chunks of this lane in shared memory");
         out.margin("#pragma unroll 8");
         out.open("for (", u4(), " at = ", of(choice_.chunks), " * ", lanes(), " + ", lane_, "; at < ", end,
                  "; at += ", lanes(), ")");
@@ -272,9 +272,9 @@ private:
         const std::uint32_t n = choice_.shared_chunks_at_once;
         out.margin("#pragma unroll 1");
         out.open("for (", u4(), " v = 0; v < more; v += ", n, ")");
-        const std::vector<bool> wanted = b_.body.wanted_by(values);
+        const std::vector<bool> required = b_.body.required_by(values);
         for (const register_rows::shared_value& h : choice_.shared_values) {
-            if (!wanted[h.node] || !b_.body.has_name(h.node)) continue;
+            if (!required[h.node] || !b_.body.has_name(h.node)) continue;
             const std::string name = name_of(h.node) + "_now";
             out.line(b_.needs.type(b_.graph.nodes[h.node].type), ' ', name, '[', n, "];");
             b_.open_unrolled("e", n);
@@ -285,23 +285,23 @@ private:
     }
 
     void fold_shared(std::vector<fold_writer>& folds, const std::vector<node_id>& values,
-                     const std::vector<node_id>& kept) {
+                     const std::vector<node_id>& cached) {
         source_writer& out = b_.code;
         const std::uint32_t n = choice_.shared_chunks_at_once;
         open_shared_groups(values);
         declare_values(folds, n);
-        for (const node_id k : kept)
-            out.line(b_.needs.type(b_.graph.nodes[k].type), ' ', kept_name(k), "_now[", n, "];");
+        for (const node_id k : cached)
+            out.line(b_.needs.type(b_.graph.nodes[k].type), ' ', cached_name(k), "_now[", n, "];");
         b_.compute(has_quick_bodies(values), [&] {
             open_shared();
             load_unheld_element(values, "v + e < more");
-            for (const node_id k : kept) keep(k, kept_name(k) + "_now[e]");
+            for (const node_id k : cached) keep(k, cached_name(k) + "_now[e]");
             write_elements(folds, "[e]");
             out.close();
         });
         b_.open_unrolled("e", n);
-        for (const node_id k : kept)
-            out.line(shared_chunk_of(kept_name(k), "(v + e)"), " = ", kept_name(k), "_now[e];");
+        for (const node_id k : cached)
+            out.line(shared_chunk_of(cached_name(k), "(v + e)"), " = ", cached_name(k), "_now[e];");
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line("if (v + e >= more) ", value(i), "[e] = ", folds[i].start(), ";");
         out.close();

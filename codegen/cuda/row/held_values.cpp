@@ -26,11 +26,11 @@ held_values::held_values(const graph& g, const row_program& r)
       phases_(r.phases.size() + 1),
       first_(g.nodes.size(), phases_) {
     for (std::size_t p = 0; p < phases_; ++p) {
-        wanted_.push_back(r.wanted(g, p));
-        const std::vector<bool> below = nodes_below(g, wanted_[p]);
+        computed_.push_back(r.computed_nodes(g, p));
+        const std::vector<bool> below = nodes_below(g, computed_[p]);
         for (node_id i = 0; i < below.size(); ++i)
             if (below[i] && along_row(i)) first_[i] = std::min(first_[i], p);
-        cost_ += cost_of(g, wanted_[p]);
+        cost_ += cost_of(g, computed_[p]);
     }
     for (std::size_t p = 0; p < r.phases.size(); ++p)
         for (const node_id i : r.phases[p]) {
@@ -42,14 +42,14 @@ held_values::held_values(const graph& g, const row_program& r)
         for (node_id i = 0; i < g.nodes.size(); ++i)
             if (along_row(i) && first_[i] == p && g.nodes[i].kind != node_kind::reduce)
                 for (int a = 0; a < g.nodes[i].arity; ++a) keep(g.nodes[i].arguments[a], p);
-        for (const node_id root : wanted_[p]) keep(root, p);
+        for (const node_id root : computed_[p]) keep(root, p);
     }
 }
 
 /// A value that a later phase than its first needs is kept where computing it again costs much.
 void held_values::keep(node_id i, std::size_t phase) {
-    if (!along_row(i) || first_[i] >= phase || is_kept(i)) return;
-    if (graph_.nodes[i].kind != node_kind::operand && cost_of(graph_, {i}) >= cost_worth_keeping) kept_.push_back(i);
+    if (!along_row(i) || first_[i] >= phase || is_cached(i)) return;
+    if (graph_.nodes[i].kind != node_kind::operand && cost_of(graph_, {i}) >= cost_worth_keeping) cached_.push_back(i);
 }
 
 bool held_values::defer_loads(const key& k) {
@@ -57,8 +57,8 @@ bool held_values::defer_loads(const key& k) {
         return k.operands[graph_.nodes[i].index].head.kind == operand_kind::array && bytes_of(i) >= 4;
     };
     std::vector<std::size_t> reads(graph_.nodes.size());
-    for (const std::vector<node_id>& wanted : wanted_) {
-        const std::vector<bool> below = nodes_below(graph_, wanted);
+    for (const std::vector<node_id>& computed : computed_) {
+        const std::vector<bool> below = nodes_below(graph_, computed);
         for (node_id i = 0; i < below.size(); ++i) reads[i] += below[i] ? 1 : 0;
     }
     std::vector<node_id> found;
@@ -68,7 +68,7 @@ bool held_values::defer_loads(const key& k) {
     return defers_loads();
 }
 
-void held_values::place_deferred(register_rows& s) const {
+void held_values::assign_deferred(register_rows& s) const {
     s.deferred_phase = phases_;
     for (const node_id i : deferred_) {
         s.deferred_loads.push_back({i, s.deferred_bytes});
@@ -83,13 +83,13 @@ std::uint32_t held_values::bytes() const {
     for (std::size_t p = 0; p < phases_; ++p) {
         std::uint32_t bytes = 0;
         for (node_id i = 0; i < end.size(); ++i)
-            if (end[i] > p && (is_stream(i) || ((is_kept(i) || is_scan(i)) && first_[i] < p))) bytes += bytes_of(i);
+            if (end[i] > p && (is_stream(i) || ((is_cached(i) || is_scan(i)) && first_[i] < p))) bytes += bytes_of(i);
         most = std::max(most, bytes);
     }
     return most;
 }
 
-void held_values::place_shared(register_rows& s) const {
+void held_values::assign_shared(register_rows& s) const {
     const std::vector<std::size_t> end = ends();
     struct slot {
         std::uint32_t at, bytes;
@@ -109,21 +109,21 @@ void held_values::place_shared(register_rows& s) const {
     for (node_id i = 0; i < end.size(); ++i)
         if (end[i] > 0 && is_stream(i)) add(i, 0);
     for (std::size_t p = 0; p < phases_; ++p)
-        for (const node_id i : kept_)
+        for (const node_id i : cached_)
             if (first_[i] == p) add(i, p);
 }
 
 std::vector<std::size_t> held_values::ends() const {
     std::vector<std::size_t> end(graph_.nodes.size());
     for (std::size_t p = 0; p < phases_; ++p) {
-        std::vector<node_id> open = wanted_[p];
+        std::vector<node_id> open = computed_[p];
         while (!open.empty()) {
             const node_id i = open.back();
             open.pop_back();
             if (!along_row(i) || end[i] == p + 1) continue;
             end[i] = p + 1;
             const node& n = graph_.nodes[i];
-            if (is_scan(i) || (is_kept(i) && first_[i] < p)) continue;
+            if (is_scan(i) || (is_cached(i) && first_[i] < p)) continue;
             open.insert(open.end(), n.arguments, n.arguments + n.arity);
         }
     }
@@ -146,6 +146,6 @@ bool held_values::is_stream(node_id i) const {
            (rows_ == 0 || (graph_.nodes[i].axes & rows_) != 0);
 }
 
-bool held_values::is_kept(node_id i) const { return contains(kept_, i); }
+bool held_values::is_cached(node_id i) const { return contains(cached_, i); }
 
 }  // namespace ingot::codegen

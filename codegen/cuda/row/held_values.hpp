@@ -13,7 +13,7 @@ class held_values {
 public:
     held_values(const graph& g, const row_program& r);
 
-    const std::vector<node_id>& kept() const { return kept_; }
+    const std::vector<node_id>& cached() const { return cached_; }
     /// The values held from the beginning: operands that move along the row, except deferred ones and those that all
     /// rows read alike, which are loaded where they are used.
     std::vector<node_id> streams() const;
@@ -28,8 +28,8 @@ public:
     bool defers_loads() const { return !deferred_.empty(); }
 
     /// Places the held values of a shared chunk: a value that a phase keeps replaces one that no later phase reads.
-    void place_shared(register_rows& s) const;
-    void place_deferred(register_rows& s) const;
+    void assign_shared(register_rows& s) const;
+    void assign_deferred(register_rows& s) const;
 
 private:
     /// One past the last phase that reads a node along the row; 0 where none does.
@@ -37,7 +37,7 @@ private:
     std::uint32_t bytes_of(node_id i) const;
     bool along_row(node_id i) const { return (graph_.nodes[i].axes & row_) != 0; }
     bool is_stream(node_id i) const;
-    bool is_kept(node_id i) const;
+    bool is_cached(node_id i) const;
     bool is_scan(node_id i) const { return graph_.nodes[i].kind == node_kind::scan; }
     void keep(node_id i, std::size_t phase);
 
@@ -45,8 +45,8 @@ private:
     std::uint64_t row_, rows_;
     std::size_t phases_;
     std::vector<std::size_t> first_;  // phase that computes a node along the row, or makes prefixes
-    std::vector<std::vector<node_id>> wanted_;
-    std::vector<node_id> kept_, deferred_;
+    std::vector<std::vector<node_id>> computed_;
+    std::vector<node_id> cached_, deferred_;
     std::uint32_t cost_ = 0;
 };
 

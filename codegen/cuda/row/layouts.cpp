@@ -48,7 +48,7 @@ void fit(register_rows& s, std::uint32_t in_registers, std::uint32_t shortest, s
 }
 
 /// Gives short rows a lane each, and a thread several of them.
-void take_rows_together(register_rows& s, std::uint32_t bytes) {
+void batch_rows(register_rows& s, std::uint32_t bytes) {
     constexpr std::uint32_t shortest = 4, bytes_under_way = 64;
     if (s.chunks <= shortest) s.rows_per_thread = std::max(1u, bytes_under_way / (s.chunks * bytes));
     s.rows_per_block = s.threads * s.rows_per_thread;
@@ -156,10 +156,10 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
         !at.few && at.aligned && at.sectors && !doubles && !defers && of.capacity <= longest_of_many_blocks;
     const bool many = at.few || spread;
     const std::uint32_t largest = many ? of.largest_cluster : std::min(of.largest_cluster, portable_cluster);
-    const std::uint32_t wanted = at.aligned ? 128 : 256;  // bytes
+    const std::uint32_t target_bytes = at.aligned ? 128 : 256;  // bytes
     const std::uint32_t least = largest == 1 || at.few ? 32
                                 : at.aligned           ? (doubles ? 96 : 64)
-                                                       : (doubles ? wanted : 160);
+                                                       : (doubles ? target_bytes : 160);
     const std::uint32_t enough = defers ? std::max(least, 128u) : least;
     std::uint32_t in_registers = 0;
     const auto beside = [&] { return s.threads * s.cluster * s.chunks / of.capacity * at.widest; };
@@ -174,7 +174,7 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
         s.chunks_at_once = s.is_fitted() ? group_of_chunks : 1;
         s.chunks = whole(s.chunks, s.chunks_at_once);
         s.cluster = 1;
-        while (s.cluster < largest && beside() < wanted) s.cluster *= 2;
+        while (s.cluster < largest && beside() < target_bytes) s.cluster *= 2;
         return beside() >= enough;
     };
     const std::span<const shape> shapes = s.scans   ? std::span<const shape>(shapes_of_scans)
@@ -188,7 +188,7 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
     if (s.is_fitted())
         fit(s, in_registers, r.fewest() + 1, of.capacity);
     else
-        take_rows_together(s, of.bytes);
+        batch_rows(s, of.bytes);
     return true;
 }
 

@@ -52,13 +52,13 @@ bool writes_rows(const key& k, const graph& g, const row_program& r) {
 }
 
 rows_in_memory rows_across_memory(const key& k, const graph& g, const row_program& r, std::uint32_t bytes) {
-    const int last_kept = r.kept.back();
-    const std::uint16_t columns = k.axes[static_cast<std::size_t>(last_kept)].flags;
+    const int innermost_kept = r.kept_axes.back();
+    const std::uint16_t columns = k.axes[static_cast<std::size_t>(innermost_kept)].flags;
     rows_in_memory at;
     at.few = (columns & axis_flags::few_columns) != 0 || (bytes <= 4 && (columns & axis_flags::several_columns) != 0);
     at.sectors = (columns & axis_flags::whole_sectors) != 0 && reads_words(k, g, r);
     for (const operand_class* array : streams(k, g, r)) {
-        if (along(*array, g, last_kept) == stride_class::broadcast) continue;
+        if (along(*array, g, innermost_kept) == stride_class::broadcast) continue;
         at.widest = std::max(at.widest, static_cast<std::uint32_t>(size_of(array->head.type)));
         at.aligned = at.aligned && array->head.vector;
     }
@@ -85,15 +85,15 @@ void choose_vectors(register_rows& s, const key& k, const graph& g, const row_pr
 
 /// Whether a run's rows have at least half as many elements as the smallest block of runs has places.
 bool fill_block(std::uint32_t columns, const row_program& r) {
-    constexpr std::uint32_t places = 4 * 128;
-    return 2 * columns * r.most() >= places;
+    constexpr std::uint32_t least_elements = 4 * 128;
+    return 2 * columns * r.most() >= least_elements;
 }
 
 /// Chooses the layout, with shared memory for elements that registers do not hold.
 bool choose_layout(register_rows& s, const key& k, const graph& g, const row_program& r, const row_limits& limits,
                    bool defers) {
-    if (!r.kept.empty() && reduces_strided_axis(k, g, r.row_bits(), r.kept.back())) {
-        const std::uint8_t columns = k.axes[static_cast<std::size_t>(r.kept.back())].extent;
+    if (!r.kept_axes.empty() && reduces_strided_axis(k, g, r.row_bits(), r.kept_axes.back())) {
+        const std::uint8_t columns = k.axes[static_cast<std::size_t>(r.kept_axes.back())].extent;
         register_rows runs = s;
         if (!s.scans && fill_block(columns, r) && share_runs(runs, limits, columns, reads_words(k, g, r))) {
             s = std::move(runs);
@@ -130,14 +130,14 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
     const row_limits limits{r.most(), std::max(4u, values.bytes()), row_budget / std::max(1u, values.cost()),
                             k.header.architecture, s.scans ? 1 : largest_cluster_of(k.header.architecture)};
     if (limits.bytes > 4) s.shared_chunks_at_once /= 2;  // more would not fit the registers beside the held values
-    s.kept = values.kept();
+    s.cached = values.cached();
     if (!choose_layout(s, k, g, r, limits, values.defers_loads()) ||
         s.rows_per_thread * s.elements() > limits.elements || exchanged_bytes(s, g, r) > most_exchanged)
         return {};
     s.streams = values.streams();
-    if (s.shared_chunks > 0) values.place_shared(s);
+    if (s.shared_chunks > 0) values.assign_shared(s);
     if (!values.defers_loads()) return s;
-    values.place_deferred(s);
+    values.assign_deferred(s);
     const bool room =
         s.rows_per_thread == 1 && s.shared_chunks == 0 && s.resident_blocks * s.shared_bytes() <= most_deferred;
     return room ? std::optional(std::move(s)) : std::nullopt;
@@ -163,11 +163,11 @@ std::optional<register_rows> hold_or_defer(const key& k, const graph& g, const r
 void choose_loads(register_rows& s, const key& k, const graph& g, const row_program& r) {
     constexpr std::uint32_t few_chunks = 8;
     if (!s.is_fitted()) s.min_chunks = r.fewest() / (s.lanes * s.each);
-    s.reads_around = s.each > 1 && r.kept.size() == 1 && r.length_class > 1;
+    s.reads_around = s.each > 1 && r.kept_axes.size() == 1 && r.length_class > 1;
     s.streams_elements = s.each == 1 && s.chunks <= few_chunks;
     // A third of the clusters that run at once: early enough for memory, and few enough rows for the cache to keep.
     const auto packed = [&](node_id i) { return is_packed(k.operands[g.nodes[i].index], g, r); };
-    if (s.cluster > 1 && !s.is_across() && !r.kept.empty() && std::ranges::any_of(s.streams, packed))
+    if (s.cluster > 1 && !s.is_across() && !r.kept_axes.empty() && std::ranges::any_of(s.streams, packed))
         s.prefetch_share = 3;
 }
 

@@ -66,7 +66,7 @@ struct register_rows {
     /// Arrays and random leaves that are held from the beginning.
     std::vector<node_id> streams;
     /// Costly values that a later phase needs too: the phase that computes them keeps them.
-    std::vector<node_id> kept;
+    std::vector<node_id> cached;
     /// Arrays that one later phase alone reads: until then they lie in shared memory, `deferred_bytes` for each element
     /// of a lane.
     std::vector<shared_value> deferred_loads;

@@ -57,7 +57,8 @@ void cuda_rows::write(plan& p) {
     step.threads = choice_.threads;
     step.cluster = choice_.cluster;
     step.shared_bytes = choice_.shared_bytes();
-    const formula outer = points_of(choice_.is_run() ? r_.kept_bits() & ~axis_bit(r_.kept.back()) : r_.kept_bits());
+    const formula outer =
+        points_of(choice_.is_run() ? r_.kept_bits() & ~axis_bit(r_.kept_axes.back()) : r_.kept_bits());
     step.grid[0] = ceil_divide(outer, choice_.is_fitted() ? fitted_rows() : choice_.rows_per_block);
     step.pattern = "row program";
     step.shape = choice_.shape();
@@ -102,7 +103,7 @@ void cuda_rows::prefetch_rows() {
     const std::string type = b_.linear(), blocks = b_.count(resident, "resident"), all = rows(), end = length();
     out.open("if (const ", type, " next = row + ", blocks, " / ", choice_.prefetch_share * choice_.cluster, "; next < ",
              all, ")");
-    b_.write_digits("next", r_.kept);
+    b_.write_digits("next", r_.kept_axes);
     for (const array_argument& leaf : leaves_) {
         if (!is_stream(leaf) || !is_packed(*leaf.at, b_.graph, r_)) continue;
         const std::uint32_t line = line_bytes / bytes_of(leaf);
@@ -112,10 +113,10 @@ void cuda_rows::prefetch_rows() {
         out.close();
     }
     out.close();
-    b_.needs.add("prefetch", b_.function("Begins to bring a line of memory into the second-level cache.",
-                                         "template <class type>\n") +
-                                 "void prefetch(const type* at) {\n"
-                                 "    asm volatile(\"prefetch.global.L2 [%0];\" ::\"l\"(at));\n}\n");
+    b_.needs.add("prefetch",
+                 b_.function("Prefetches a line of memory into the second-level cache.", "template <class type>\n") +
+                     "void prefetch(const type* at) {\n"
+                     "    asm volatile(\"prefetch.global.L2 [%0];\" ::\"l\"(at));\n}\n");
 }
 
 void cuda_rows::read_constant() {
@@ -132,8 +133,8 @@ void cuda_rows::read_constant() {
 void cuda_rows::hoist() {
     std::vector<node_id> values;
     for (std::size_t phase = 0; phase <= folds_.size(); ++phase) {
-        const std::vector<node_id> wanted = r_.wanted(b_.graph, phase);
-        values.insert(values.end(), wanted.begin(), wanted.end());
+        const std::vector<node_id> computed = r_.computed_nodes(b_.graph, phase);
+        values.insert(values.end(), computed.begin(), computed.end());
     }
     b_.body.hoist(r_.kept_bits(), values, b_.code);
 }
@@ -141,26 +142,26 @@ void cuda_rows::hoist() {
 // Phases.
 
 bool cuda_rows::has_quick_bodies(const std::vector<node_id>& values) const {
-    const std::vector<bool> wanted = b_.body.wanted_by(values);
-    for (node_id i = 0; i < wanted.size() && b_.key.header.math != math_mode::fast; ++i)
-        if (wanted[i] && along_row(i) && !b_.body.has_name(i) && has_quick_body(b_.graph.nodes[i])) return true;
+    const std::vector<bool> required = b_.body.required_by(values);
+    for (node_id i = 0; i < required.size() && b_.key.header.math != math_mode::fast; ++i)
+        if (required[i] && along_row(i) && !b_.body.has_name(i) && has_quick_body(b_.graph.nodes[i])) return true;
     return false;
 }
 
-std::vector<node_id> cuda_rows::newly_kept(const std::vector<node_id>& values) const {
+std::vector<node_id> cuda_rows::newly_cached(const std::vector<node_id>& values) const {
     const std::vector<bool> below = nodes_below(b_.graph, values);
-    std::vector<node_id> kept;
-    for (const node_id n : choice_.kept)
-        if (below[n] && !b_.body.has_name(n)) kept.push_back(n);
-    return kept;
+    std::vector<node_id> cached;
+    for (const node_id n : choice_.cached)
+        if (below[n] && !b_.body.has_name(n)) cached.push_back(n);
+    return cached;
 }
 
 void cuda_rows::write_folds(std::size_t phase) {
     source_writer& out = b_.code;
     std::vector<fold_writer>&folds = folds_[phase], &scans = scans_[phase];
-    const std::vector<node_id> values = r_.wanted(b_.graph, phase);
-    const std::vector<node_id> kept = newly_kept(values);
-    for (const node_id n : kept) declare(b_.graph.nodes[n].type, kept_name(n), false);
+    const std::vector<node_id> values = r_.computed_nodes(b_.graph, phase);
+    const std::vector<node_id> cached = newly_cached(values);
+    for (const node_id n : cached) declare(b_.graph.nodes[n].type, cached_name(n), false);
     for (fold_writer& f : scans) declare(b_.graph.nodes[f.reduction()].type, f.name(), false);
     for (fold_writer& f : folds) out.line(f.type(), ' ', f.part(), '[', choice_.chunks, "];");
     const auto outside = b_.body.scope();
@@ -173,9 +174,9 @@ void cuda_rows::write_folds(std::size_t phase) {
     std::vector<std::string> elements;
     b_.compute(has_quick_bodies(values), [&] {
         open_elements();
-        for (const node_id n : kept) {
-            out.line(kept_name(n), along_, " = ", b_.body.value(n, out), ";");
-            b_.body.name(n, kept_name(n) + along_);
+        for (const node_id n : cached) {
+            out.line(cached_name(n), along_, " = ", b_.body.value(n, out), ";");
+            b_.body.name(n, cached_name(n) + along_);
         }
         for (std::size_t i = 0; i < folds.size(); ++i) {
             fold_writer& f = folds[i];
@@ -217,7 +218,7 @@ void cuda_rows::write_folds(std::size_t phase) {
     }
     out.close();
     b_.body.leave(outside);
-    for (const node_id n : kept) b_.body.name(n, kept_name(n) + along_);
+    for (const node_id n : cached) b_.body.name(n, cached_name(n) + along_);
     for (fold_writer& f : folds) {
         const std::uint32_t pairs = choice_.shifted && choice_.chunks > 1 ? choice_.chunks - 1 : choice_.chunks;
         std::string all = b_.join_pairs(f.joiner(), pairs, f.part());
@@ -275,12 +276,12 @@ bool cuda_rows::is_held(const std::string& element) const {
     const auto names = [&](const std::string& held) { return element == held + "[u]"; };
     return std::ranges::any_of(leaves_,
                                [&](const array_argument& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
-           std::ranges::any_of(choice_.kept, [&](node_id n) { return names(kept_name(n)); });
+           std::ranges::any_of(choice_.cached, [&](node_id n) { return names(cached_name(n)); });
 }
 
-std::string cuda_rows::kept_name(node_id n) const {
-    const auto at = std::find(choice_.kept.begin(), choice_.kept.end(), n);
-    return "kept" + std::to_string(at - choice_.kept.begin());
+std::string cuda_rows::cached_name(node_id n) const {
+    const auto at = std::find(choice_.cached.begin(), choice_.cached.end(), n);
+    return "cached" + std::to_string(at - choice_.cached.begin());
 }
 
 void cuda_rows::write_outputs() {

@@ -30,9 +30,9 @@ protected:
     /// Whether statements still to be written for these values have a quick body.
     bool has_quick_bodies(const std::vector<node_id>& values) const;
     /// The nodes, of those under these values, that are computed for the first time and kept for later phases.
-    std::vector<node_id> newly_kept(const std::vector<node_id>& values) const;
+    std::vector<node_id> newly_cached(const std::vector<node_id>& values) const;
     static std::string value(std::size_t i) { return "value" + std::to_string(i); }
-    std::string kept_name(node_id n) const;
+    std::string cached_name(node_id n) const;
 
     std::vector<std::vector<fold_writer>> folds_;  // of each phase: its reductions
 
@@ -52,7 +52,7 @@ private:
     void scan_elements(fold_writer& f, const char* index, std::uint32_t n, const std::string& of);
     /// Turns the prefixes within each lane's chunks into the row's; they stay in the lanes' registers.
     void scan_rows(std::size_t phase);
-    /// Whether a lane's value of a chunk has this name: an array's, or a kept value's.
+    /// Whether a lane's value of a chunk has this name: an array's, or a cached value's.
     bool is_held(const std::string& element) const;
     void write_outputs();
 

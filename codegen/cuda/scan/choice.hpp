@@ -46,9 +46,9 @@ struct scan_choice {
     bool loops = false;       // a row may have more elements, or a short column more than a thread loads at once
 
     // Tiles that look back.
-    bool stages_values = false;       // for rows: scanned values are in shared memory, computed in a loop over chunks
-    std::uint32_t run = 32;           // tiles: a multiple of a warp's lanes, or fewer where no strip has more tiles
-    std::uint32_t columns_apart = 1;  // columns of a tile for which a warp looks back together
+    bool stages_values = false;  // for rows: scanned values are in shared memory, computed in a loop over chunks
+    std::uint32_t run = 32;      // tiles: a multiple of a warp's lanes, or fewer where no strip has more tiles
+    std::uint32_t columns_per_warp = 1;  // columns of a tile for which a warp looks back together
 
     // Columns in shared memory.
     bool narrow = false;             // the innermost axis is short, so that a block has all of it

@@ -48,11 +48,11 @@ scan_choice begin_columns(const cuda_kernel& b, const scanning& s, layout how, s
         c.staged.push_back({in, bytes_of(*in), moves_across ? c.each : 1});
     }
     for (std::size_t o = 0; c.narrow && o < b.outputs.size(); ++o) {
-        const scan_choice::staged_array wanted{&b.outputs[o], bytes_of(b.outputs[o]), c.each, true};
+        const scan_choice::staged_array result{&b.outputs[o], bytes_of(b.outputs[o]), c.each, true};
         auto free = std::ranges::find_if(c.staged, [&](const scan_choice::staged_array& a) {
-            return !a.has_result && a.bytes == wanted.bytes && a.each == wanted.each;
+            return !a.has_result && a.bytes == result.bytes && a.each == result.each;
         });
-        if (free == c.staged.end()) free = c.staged.insert(free, wanted);
+        if (free == c.staged.end()) free = c.staged.insert(free, result);
         free->has_result = true;
         c.results.push_back(static_cast<std::size_t>(free - c.staged.begin()));
     }
@@ -189,7 +189,7 @@ scan_choice choose_long_columns(const cuda_kernel& b, const scanning& s) {
     // For many short columns the slots of tiles that do not exist would take much memory.
     if (s.length_class < length_class::very_long)
         while (c.run > 1 && std::uint64_t{c.run / 2} * c.tile_rows >= longest_of(s.length_class)) c.run /= 2;
-    c.columns_apart = std::clamp(c.tile_columns / (c.threads / 32), 1u, 2u);
+    c.columns_per_warp = std::clamp(c.tile_columns / (c.threads / 32), 1u, 2u);
     finish_columns(b, s, c);
     return c;
 }

@@ -41,8 +41,8 @@ private:
         write_columns();
         read_own();
         const auto outside = b_.body.scope();
-        out.line("const ", b_.linear(), " first = (tile * height + down) * ", rows_, ", own_place = down * ", rows_,
-                 " * p.across + x;");
+        out.line("const ", b_.linear(), " first = (tile * height + down) * ", rows_, ", own_smem_index = down * ",
+                 rows_, " * p.across + x;");
         stage();
         fold();
         look_back();
@@ -50,7 +50,7 @@ private:
         b_.body.leave(outside);
         clear_slots(tiles(), [&] {
             out.line("for (", b_.linear(), " i = down; mine && i < columns * ", run_, "; i += height)");
-            out.line("    forget<", slot_words(), ">(slots, ", all_columns(), ", run, first_column + i / ", run_,
+            out.line("    clear_slot<", slot_words(), ">(slots, ", all_columns(), ", run, first_column + i / ", run_,
                      ", i % ", run_, ", ends);");
         });
     }
@@ -93,12 +93,12 @@ private:
         out.line("const ", type, " columns = mine ? ", columns_from("column"), " : 0;");
         out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column);");
     }
-    void write_copied_place() override {
+    void write_copied_index() override {
         source_writer& out = b_.code;
-        out.line("const ", b_.linear(), " place = u * ", threads_,
-                 " + threadIdx.x, row = quotient(place, p.by_across);");
-        out.line("const ", b_.linear(), " at = tile * height * ", rows_, " + row, column = (place - row * p.across) * ",
-                 columns_, ";");
+        out.line("const ", b_.linear(), " smem_index = u * ", threads_,
+                 " + threadIdx.x, row = quotient(smem_index, p.by_across);");
+        out.line("const ", b_.linear(), " at = tile * height * ", rows_,
+                 " + row, column = (smem_index - row * p.across) * ", columns_, ";");
         out.line("const bool inside = row < height * ", rows_, " && at < ", scanned(), ";");
     }
 
@@ -117,27 +117,27 @@ private:
         for (fold_writer& f : folds_) {
             out.line("__shared__ ", f.type(), " room_", f.name(), '[', columns_ * (threads_ + choice_.tile_columns),
                      "];");
-            out.line("__shared__ ", f.wide_type(), " told_", f.name(), '[', choice_.tile_columns, "];");
+            out.line("__shared__ ", f.wide_type(), " prefix_", f.name(), '[', choice_.tile_columns, "];");
             open_columns();
-            out.line("if (down < height) room_", f.name(), "[", room_place(), "] = ", f.part(), "[e];");
+            out.line("if (down < height) room_", f.name(), "[", room_index(), "] = ", f.part(), "[e];");
             out.close();
         }
         out.line("__syncthreads();");
         for (std::size_t i = 0; i < folds_.size(); ++i) {
             fold_writer& f = folds_[i];
             const std::string joiner = f.joiner(), wide_joiner = f.wide_joiner();
-            out.line("before_columns<", joiner, ", ", wide_joiner, ", ", words, ">(room_", f.name(), ", told_",
+            out.line("before_columns<", joiner, ", ", wide_joiner, ", ", words, ">(room_", f.name(), ", prefix_",
                      f.name(), ", numbers, slots", at(i), ", ", all_columns(), ", tile, p.across * ", columns_,
                      ", height, ", f.start(), ", ", f.wide_start(), ");");
         }
         out.line("__syncthreads();");
         write_arrival();
     }
-    std::string room_place() const { return "(x * " + std::to_string(columns_) + " + e) * (height | 1) + down"; }
+    std::string room_index() const { return "(x * " + std::to_string(columns_) + " + e) * (height | 1) + down"; }
 
     std::string base_of(fold_writer& f) override {
-        return behind(f, "told_" + f.name() + "[x * " + std::to_string(columns_) + " + e]",
-                      "room_" + f.name() + '[' + room_place() + ']');
+        return behind(f, "prefix_" + f.name() + "[x * " + std::to_string(columns_) + " + e]",
+                      "room_" + f.name() + '[' + room_index() + ']');
     }
 };
 

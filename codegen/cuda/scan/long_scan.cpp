@@ -28,15 +28,15 @@ private:
         const std::string u4 = b_.needs.type(dtype::u4), index = b_.linear();
         take_ticket();
         out.line("const ", u4, " lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;");
-        const std::vector<int> kept = axes_without(b_.rank, s_.axis);
+        const std::vector<int> kept_axes = axes_without(b_.rank, s_.axis);
         b_.step.grid[0] = points_of(kept_bits()) * tile_count();
-        if (kept.empty()) {
+        if (kept_axes.empty()) {
             out.line("const ", index, " tile = ticket;");
         } else {  // consecutive tickets get the same tile of all rows, for rows may be neighbours in memory
             out.line("const ", index, " tile = quotient(ticket, ", b_.divisor(points_of(kept_bits()), "by_rows"), ");");
             out.line("const ", index, " row = ticket - tile * ", rows(), ";");
         }
-        b_.write_digits("row", kept);
+        b_.write_digits("row", kept_axes);
         read_fixed();
         out.line("const ", index, " first = tile * ", choice_.tile, "u;");
         out.line("const ", index, " mine = first + warp * ", chunk_stride() * choice_.chunks(), "u + lane * ", each_,
@@ -59,9 +59,9 @@ private:
 
     /// The loop over the chunks in registers, or over the staged ones: names elements e of the inputs and, as
     /// `prefix(f)`, the prefixes of the folds within a vector.
-    void open_vectors(bool staged, const std::vector<node_id>& wanted) {
+    void open_vectors(bool staged, const std::vector<node_id>& required) {
         source_writer& out = b_.code;
-        const std::vector<bool> below = nodes_below(b_.graph, wanted);
+        const std::vector<bool> below = nodes_below(b_.graph, required);
         b_.open_unrolled("u", staged ? shared_chunks_ : register_chunks_);
         for (const array_argument* in : inputs_) {
             if (!below[in->node]) continue;
@@ -147,27 +147,27 @@ private:
 
     /// The nodes that the results need beside the prefixes.
     std::vector<bool> beside_scans() const {
-        std::vector<bool> wanted(b_.graph.nodes.size());
-        for (const node_id root : b_.graph.roots) wanted[root] = true;
-        for (node_id i = static_cast<node_id>(wanted.size()); i-- > 0;)
-            if (wanted[i] && b_.graph.nodes[i].kind != node_kind::scan)
-                for (int a = 0; a < b_.graph.nodes[i].arity; ++a) wanted[b_.graph.nodes[i].arguments[a]] = true;
-        return wanted;
+        std::vector<bool> required(b_.graph.nodes.size());
+        for (const node_id root : b_.graph.roots) required[root] = true;
+        for (node_id i = static_cast<node_id>(required.size()); i-- > 0;)
+            if (required[i] && b_.graph.nodes[i].kind != node_kind::scan)
+                for (int a = 0; a < b_.graph.nodes[i].arity; ++a) required[b_.graph.nodes[i].arguments[a]] = true;
+        return required;
     }
 
-    /// Loads elements e of a chunk of the inputs `wanted`, as x0_now[e]. Inputs wanted `again` stay in caches.
-    void load_now(const std::vector<bool>& wanted, const std::vector<bool>& again) {
+    /// Loads elements e of a chunk of the inputs `required`, as x0_now[e]. Inputs wanted `again` stay in caches.
+    void load_now(const std::vector<bool>& required, const std::vector<bool>& again) {
         source_writer& out = b_.code;
         std::vector<const array_argument*> inputs;
         for (const array_argument* in : inputs_)
-            if (wanted[in->node]) inputs.push_back(in);
+            if (required[in->node]) inputs.push_back(in);
         for (const array_argument* in : inputs) {
             out.line("alignas(", bytes_of(*in) * each_, ") ", b_.needs.type(in->at->head.type), ' ', in->name, "_now[",
                      each_, "];");
             b_.body.name(in->node, in->name + "_now[e]");
         }
         for (const node_id g : generators_) {
-            if (!wanted[g]) continue;
+            if (!required[g]) continue;
             const std::string now = b_.leaf_of(g).name + "_now";
             out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', now, '[', each_, "];");
             b_.body.name(g, now + "[e]");
@@ -194,7 +194,7 @@ private:
             for (int blocks = each_ > 1 ? 3 : 1; blocks > 0; --blocks) out.close();
         }
         for (const node_id g : generators_)
-            if (wanted[g]) draw_random_chunk(g, b_.leaf_of(g).name + "_now", true);
+            if (required[g]) draw_random_chunk(g, b_.leaf_of(g).name + "_now", true);
     }
 
     void fold_values() {
@@ -206,10 +206,10 @@ private:
                      offset == 0 ? "" : " + " + std::to_string(offset / 16), ");");
             offset += shared_chunks_ * threads_ * chunk_bytes(f);
         }
-        const std::vector<bool> wanted = nodes_below(b_.graph, s_.values), again = beside_scans();
+        const std::vector<bool> required = nodes_below(b_.graph, s_.values), again = beside_scans();
         const auto outside = b_.body.scope();
         open_chunks();
-        load_now(wanted, again);
+        load_now(required, again);
         fold_vector(true);
         for (fold_writer& f : folds_) move_chunk(f, true);
         out.close();
@@ -257,7 +257,7 @@ private:
         const std::string u8 = b_.needs.type(dtype::u8), row = b_.rank == 1 ? "0" : "row";
         write_slots(row, b_.rank == 1 ? "1" : rows(), tiles());
         b_.step.scratch_count = points_of(kept_bits()) * ceil_divide(points_of(s_.bit()), run_ * choice_.tile);
-        for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " told_", f.name(), ";");
+        for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " prefix_", f.name(), ";");
         out.open("if (warp == 0)");
         out.line("const ", u8, " all = ", b_.rank == 1 ? "1" : rows(), ";");
         out.line(u8, "* const slot = slots + ((tile / ", run_, " * all + ", row, ") * ", run_, " + tile % ", run_,
@@ -269,19 +269,19 @@ private:
             out.line(f.wide_type(), ' ', found, "[1] = {", widened(f, f.whole()), "};");
             out.line("before_tile<", f.wide_joiner(), ", ", words, ">(slot_", f.name(), ", all, tile, ", found, ", ",
                      f.wide_start(), ");");
-            out.line("if (lane == 0) told_", f.name(), " = ", found, "[0];");
+            out.line("if (lane == 0) prefix_", f.name(), " = ", found, "[0];");
         }
         out.close();
         out.line("__syncthreads();");
         write_arrival();
-        for (fold_writer& f : folds_) out.line("const ", f.wide_type(), ' ', before(f), " = told_", f.name(), ";");
+        for (fold_writer& f : folds_) out.line("const ", f.wide_type(), ' ', before(f), " = prefix_", f.name(), ";");
     }
 
     void clear() {
         source_writer& out = b_.code;
         clear_slots(tiles(), [&] {
             out.line("for (", b_.linear(), " i = threadIdx.x; i < ", run_, "; i += ", threads_, ")");
-            out.line("    forget<", slot_words(), ">(slots, ", b_.rank == 1 ? "1, run, 0" : rows() + ", run, row",
+            out.line("    clear_slot<", slot_words(), ">(slots, ", b_.rank == 1 ? "1, run, 0" : rows() + ", run, row",
                      ", i, ends);");
         });
     }
@@ -290,11 +290,11 @@ private:
 
     void write_results() {
         source_writer& out = b_.code;
-        const std::vector<node_id> wanted = roots();
+        const std::vector<node_id> required = roots();
         for (const bool staged : {false, true}) {
             if (staged && shared_chunks_ == 0) continue;
             const auto outside = b_.body.scope();
-            open_vectors(staged, wanted);
+            open_vectors(staged, required);
             if (staged) fold_vector(staged);
             write_vector(staged);
             out.close();

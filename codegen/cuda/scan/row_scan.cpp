@@ -51,7 +51,8 @@ private:
         fold_tile();
         write_results();
         if (choice_.loops) {
-            if (choice_.is_block_wide()) out.line("__syncthreads();  // the next tile writes the same places");
+            if (choice_.is_block_wide())
+                out.line("__syncthreads();  // the next tile overwrites the same shared memory");
             for (fold_writer& f : folds_)
                 out.line(before(f), " = ", f.wide_joiner(), "::join(", before(f), ", ", f.whole(), ");");
             out.close();
@@ -61,7 +62,7 @@ private:
 
     void write_row_number() {
         source_writer& out = b_.code;
-        const std::vector<int> kept = axes_without(b_.rank, s_.axis);
+        const std::vector<int> kept_axes = axes_without(b_.rank, s_.axis);
         const formula rows = points_of(kept_bits());
         b_.step.grid[0] = ceil_divide(rows, pairs_ ? 2 : threads_ / lanes_);
         if (pairs_) {
@@ -70,13 +71,13 @@ private:
             return;
         }
         if (choice_.is_block_wide()) {
-            if (!kept.empty()) out.line("const ", b_.linear(), " row = blockIdx.x;");
+            if (!kept_axes.empty()) out.line("const ", b_.linear(), " row = blockIdx.x;");
         } else {
             // Lanes without a row scan the last one and store nothing.
             const std::string own = "threadIdx.x / " + std::to_string(lanes_) + "u";
             const std::string number = (b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x") + " * " +
                                        std::to_string(threads_ / lanes_) + "u + " + own;
-            if (kept.empty()) {
+            if (kept_axes.empty()) {
                 out.line("const bool active = ", own, " == 0;");
             } else {
                 const std::string count = b_.count(rows, "rows");
@@ -85,7 +86,7 @@ private:
                 out.line("const ", b_.linear(), " row = active ? own : ", count, " - 1;");
             }
         }
-        b_.write_digits("row", kept);
+        b_.write_digits("row", kept_axes);
     }
 
     /// Prefixes within each thread's vectors, then the prefix ahead of each vector: in the group of lanes, in the

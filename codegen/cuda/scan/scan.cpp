@@ -64,7 +64,7 @@ void cuda_scan::fold_block() {
 
 void cuda_scan::declare_scan_warps() {
     b_.needs.add("scan_warps",
-                 "/// What lies before a warp; `all`: what the block folds to.\n"
+                 "/// Returns the prefix of all warps before this one; `all` receives the total of the block.\n"
                  "template <class fold, int warps, class type>\n"
                  "__device__ __forceinline__ type scan_warps(const type* parts, type start, unsigned int warp, "
                  "type& all) {\n"
@@ -104,10 +104,10 @@ void cuda_scan::declare_slots() {
     b_.needs.type(dtype::u8);
     b_.needs.add(
         "slots",
-        "/// A slot holds a value's halves, each beside a sign that it is there, so that they are known to belong\n"
-        "/// together.\n"
+        "/// A slot stores the two halves of a value, each next to a flag bit, so that a reader can check that both\n"
+        "/// halves are present.\n"
         "template <class type>\n"
-        "__device__ __forceinline__ void tell(uint64* slot, type v) {\n"
+        "__device__ __forceinline__ void publish(uint64* slot, type v) {\n"
         "    uint64 bits = 0;\n"
         "    reinterpret_cast<type&>(bits) = v;\n"
         "    const uint64 low = bits << 32 | 1, high = (bits >> 32) << 32 | 1;\n"
@@ -115,7 +115,7 @@ void cuda_scan::declare_slots() {
         ": \"memory\");\n"
         "}\n\n"
         "template <class type>\n"
-        "__device__ __forceinline__ bool ask(const uint64* slot, type& v) {\n"
+        "__device__ __forceinline__ bool poll(const uint64* slot, type& v) {\n"
         "    uint64 low, high;\n"
         "    asm volatile(\"ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\" : \"=l\"(low), \"=l\"(high) : "
         "\"l\"(slot) : \"memory\");\n"
@@ -127,7 +127,7 @@ void cuda_scan::declare_slots() {
 
 void cuda_scan::write_arrival() {
     source_writer& out = b_.code;
-    out.line("unsigned int arrived = 0;  // of this run of tiles, before this one");
+    out.line("unsigned int arrived = 0;  // tiles of this run that have arrived before this tile");
     out.open("if (threadIdx.x == ", threads_ - 1, ")");
     out.line("__threadfence();");
     out.line("arrived = atomicAdd(p.scratch + 2 + own_run, 1u);");
@@ -136,7 +136,7 @@ void cuda_scan::write_arrival() {
 
 void cuda_scan::clear_slots(const std::string& tiles, const std::function<void()>& write_loop) {
     source_writer& out = b_.code;
-    out.line("__shared__ bool last;  // nothing reads the slots of this run any more");
+    out.line("__shared__ bool last;  // whether every other tile of the run has read its slots");
     out.line("if (threadIdx.x == ", threads_ - 1, ") last = arrived == min(", run_ - 1, "u, ", b_.needs.type(dtype::u4),
              '(', tiles, " - 1 - tile / ", run_, " * ", run_, "));");
     out.line("__syncthreads();");

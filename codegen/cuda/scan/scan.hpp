@@ -55,13 +55,13 @@ protected:
     std::uint32_t slot_words() const { return static_cast<std::uint32_t>(2 * folds_.size()); }
     /// `ticket`: the number of this block among those that began.
     void take_ticket();
-    /// Declares the address of the slots and a strip's counter of a run; a strip has `tiles` tiles. Adds tell(slot,
-    /// value), which publishes, ask(slot, value), which polls, and declare_before_tile's functions to the prelude.
+    /// Declares the address of the slots and a strip's counter of a run; a strip has `tiles` tiles. Adds publish(slot,
+    /// value), poll(slot, value) and declare_before_tile's functions to the prelude.
     void write_slots(const std::string& strip, const std::string& strips, const std::string& tiles);
     /// Counts this tile among the tiles of its run that have read their slots; all its threads have.
     void write_arrival();
-    /// At the end the last block clears the slots. `write_loop` clears run number `run` by calls of forget; the run may
-    /// be the one with which the strip `ends`.
+    /// At the end the last block clears the slots. `write_loop` clears run number `run` by calls of clear_slot; the run
+    /// may be the one with which the strip `ends`.
     void clear_slots(const std::string& tiles, const std::function<void()>& write_loop);
     /// " + 2": the offset of a fold's words in a slot.
     std::string at(std::size_t fold) const { return fold == 0 ? "" : " + " + std::to_string(2 * fold); }
@@ -85,11 +85,11 @@ private:
     void declare_scan_warps();
 };
 
-/// Adds to the prelude before_tile(slots, all, tile, own, start), for a warp, and forget(slots, all, run, column,
+/// Adds to the prelude before_tile(slots, all, tile, own, start), for a warp, and clear_slot(slots, all, run, column,
 /// number, ends). The slots of a column's run of tiles lie beside each other.
 void declare_before_tile(cuda_kernel& b, std::uint32_t run);
-/// Adds before_columns(room, told, numbers, slots, all, tile, width, height, start, wide_start), for all columns of a
-/// tile. It calls functions of declare_before_tile and scan_lanes.
+/// Adds before_columns(room, prefixes, numbers, slots, all, tile, width, height, start, wide_start), for all columns of
+/// a tile. It calls functions of declare_before_tile and scan_lanes.
 void declare_before_columns(cuda_kernel& b, const scan_choice& c);
 
 void emit_row_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p);

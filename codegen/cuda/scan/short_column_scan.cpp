@@ -37,8 +37,8 @@ private:
         out.close();
     }
 
-    /// Scans `count` elements, element u at the place `place`; where `end` is given, only u < end.
-    void write_part(std::uint32_t count, const std::string& place, const std::string& end = "") {
+    /// Scans `count` elements, element u at the place `index`; where `end` is given, only u < end.
+    void write_part(std::uint32_t count, const std::string& index, const std::string& end = "") {
         source_writer& out = b_.code;
         const auto outside = b_.body.scope();
         for (const array_argument* in : inputs_) {
@@ -48,14 +48,14 @@ private:
         if (!inputs_.empty()) {
             b_.open_unrolled("u", count);
             leave_at(end);
-            b_.write_digits(place, {s_.axis});
+            b_.write_digits(index, {s_.axis});
             for (const array_argument* in : inputs_)
                 out.line(in->name, "[u] = ", b_.element(*in, b_.offset(*in, all_bits())), ";");
             out.close();
         }
         b_.open_unrolled("u", count);
         leave_at(end);
-        b_.write_digits(place, {s_.axis});
+        b_.write_digits(index, {s_.axis});
         for (const node_id g : generators_) b_.body.name(g, random_element(g, all_bits()));
         for (fold_writer& f : folds_) {
             out.line(f.name(), " = ", f.wide_joiner(), "::join(", f.name(), ", ", b_.body.value(f.value(), out), ");");

@@ -10,8 +10,8 @@ using namespace detail;
 
 staged_columns::staged_columns(cuda_kernel& b, const scanning& s, const scan_choice& c)
     : cuda_scan(b, s, c),
-      kept_(axes_without(b.rank, s.axis)),
-      outer_(kept_.begin(), kept_.end() - 1),
+      kept_axes_(axes_without(b.rank, s.axis)),
+      outer_(kept_axes_.begin(), kept_axes_.end() - 1),
       inner_(b.rank - 1),
       narrow_(c.narrow),
       columns_(c.each),
@@ -58,7 +58,8 @@ void staged_columns::open_rows(std::uint32_t unroll) {
 void staged_columns::open_own_rows(std::uint32_t unroll, const std::string& condition) {
     b_.code.open("if (", condition, ")");
     open_rows(unroll);
-    b_.code.line("const ", b_.linear(), " at = first + u, place = own_place + ", row_of_thread(), " * ", across_, ";");
+    b_.code.line("const ", b_.linear(), " at = first + u, smem_index = own_smem_index + ", row_of_thread(), " * ",
+                 across_, ";");
     b_.write_digits("at", {s_.axis});
 }
 
@@ -93,7 +94,7 @@ void staged_columns::close_if_vector() {
 void staged_columns::open_copies() {
     source_writer& out = b_.code;
     open_rows(choice_.copy_unroll);
-    write_copied_place();
+    write_copied_index();
     if (columns_ > 1) out.line("const ", b_.linear(), " columns = ", columns_from("column"), ";");
     b_.write_digits("at", {s_.axis});
     out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column);");
@@ -105,7 +106,7 @@ void staged_columns::close_own_rows() {
 }
 
 std::string staged_columns::staged_at(const staged_array& a) const {
-    return a.of->name + "_staged + place" + (a.each > 1 ? " * " + std::to_string(a.each) : "");
+    return a.of->name + "_staged + smem_index" + (a.each > 1 ? " * " + std::to_string(a.each) : "");
 }
 
 void staged_columns::declare_staged() {
@@ -171,9 +172,9 @@ void staged_columns::copy_vector(const array_argument& in, const staged_array& t
                  b_.pointer(in), offset, ");");
 }
 
-void staged_columns::read_row(const std::vector<node_id>& wanted) {
+void staged_columns::read_row(const std::vector<node_id>& required) {
     source_writer& out = b_.code;
-    const std::vector<bool> below = nodes_below(b_.graph, wanted);
+    const std::vector<bool> below = nodes_below(b_.graph, required);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const staged_array& a = staged_[i];
         const array_argument& in = *inputs_[i];
@@ -243,7 +244,7 @@ void staged_columns::write_row() {
     for (std::size_t k = 0; k < values.size(); ++k) out.line('r', k, "[e] = ", values[k], ";");
     out.close();
     if (narrow_) {
-        keep_row();
+        stage_row();
     } else {
         out.open("if (at < ", scanned(), ")");
         store_row();
@@ -251,7 +252,7 @@ void staged_columns::write_row() {
     }
 }
 
-void staged_columns::keep_row() {
+void staged_columns::stage_row() {
     for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
         const staged_array& a = staged_[choice_.results[k]];
         const std::string word(word_of(a.unit()));
@@ -264,12 +265,12 @@ void staged_columns::store_tile() {
     b_.code.line("__syncthreads();");
     open_copies();
     b_.code.open("if (inside)");
-    store_kept_row();
+    store_staged_row();
     b_.code.close();
     b_.code.close();
 }
 
-void staged_columns::store_kept_row() {
+void staged_columns::store_staged_row() {
     source_writer& out = b_.code;
     for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
         const staged_array& a = staged_[choice_.results[k]];

@@ -28,7 +28,7 @@ protected:
     virtual std::string base_of(fold_writer& f) = 0;
     /// For narrow arrays: writes the `row` and the `column` of place `place` of the block, the row's place `at` along
     /// the scanned axis, and whether it is `inside`.
-    virtual void write_copied_place() {}
+    virtual void write_copied_index() {}
     /// The number of row u among a thread's rows.
     virtual std::string row_of_thread() const { return "u"; }
 
@@ -58,19 +58,19 @@ protected:
     void copy(const array_argument& in, const staged_array& to);
     void copy_vector(const array_argument& in, const staged_array& to);
     /// Names the elements of a row of the inputs that these nodes need.
-    void read_row(const std::vector<node_id>& wanted);
+    void read_row(const std::vector<node_id>& required);
     /// Folds this thread's rows; base_of then gives the prefix ahead of them.
     void fold();
     void write_results();
     /// Computes one row of results.
     void write_row();
     /// Stores it in shared memory, in the place of the inputs that it was computed from.
-    virtual void keep_row();
+    virtual void stage_row();
     virtual void store_tile();
-    void store_kept_row();
+    void store_staged_row();
     void store_row();
 
-    const std::vector<int> kept_, outer_;
+    const std::vector<int> kept_axes_, outer_;
     const int inner_;
     const bool narrow_;
     const std::uint32_t columns_, rows_;  // of a thread

@@ -41,8 +41,8 @@ private:
         out.line("const ", type, " columns = mine ? ", columns_from("column"), " : 0;");
         out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column);");
         out.line("const ", type, " first = down * ", rows_,
-                 ", own_place = ", narrow_ ? "group * (" + scanned() + " * across + gap) + " : "", "first * ", across_,
-                 " + x;");
+                 ", own_smem_index = ", narrow_ ? "group * (" + scanned() + " * across + gap) + " : "", "first * ",
+                 across_, " + x;");
         if (narrow_) out.line("const ", type, " last = ", scanned(), " - 1 - first;");
     }
     void write_groups() {
@@ -97,27 +97,28 @@ private:
             ";\n"
             "    const unsigned int begin = first % each, n = end - first + begin, chunks = n / "
             "each;\n"
-            "    const auto apart = [=](unsigned int q) { return q + gap / each * (unsigned "
+            "    const auto padded = [=](unsigned int q) { return q + gap / each * (unsigned "
             "int)quotient(q * each, run); };\n";
         const auto function = [](const char* name) {
             return std::string("template <class type, class index>\n__device__ __forceinline__ void ") + name;
         };
-        b_.needs.add("load_run",
-                     "/// Elements [first, end), from the vector in which they begin, with a gap behind "
-                     "each run of them.\n" +
-                         function("load_run") + begin +
-                         "    to -= begin, from += first - begin;\n"
-                         "    for (unsigned int q = threadIdx.x; q < chunks; q += threads)\n        " +
-                         b_.copier(16) +
-                         "(reinterpret_cast<uint4*>(to) + apart(q), reinterpret_cast<const uint4*>(from) + "
-                         "q);\n"
-                         "    const unsigned int i = chunks * each + threadIdx.x;\n"
-                         "    if (i < n) to[i] = from[i];\n}\n");
-        b_.needs.add("store_run", "/// The way back.\n" + function("store_run") + begin +
+        b_.needs.add(
+            "load_run",
+            "/// Copies elements [first, end) to shared memory by whole vectors, with a gap after each run.\n" +
+                function("load_run") + begin +
+                "    to -= begin, from += first - begin;\n"
+                "    for (unsigned int q = threadIdx.x; q < chunks; q += threads)\n        " +
+                b_.copier(16) +
+                "(reinterpret_cast<uint4*>(to) + padded(q), reinterpret_cast<const uint4*>(from) + "
+                "q);\n"
+                "    const unsigned int i = chunks * each + threadIdx.x;\n"
+                "    if (i < n) to[i] = from[i];\n}\n");
+        b_.needs.add("store_run", "/// Stores elements [first, end) from shared memory, where load_run() put them.\n" +
+                                      function("store_run") + begin +
                                       "    to += first - begin, from -= begin;\n"
                                       "    for (unsigned int q = threadIdx.x + (begin > 0); q < chunks; q += threads)\n"
                                       "        __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const "
-                                      "uint4*>(from)[apart(q)]);\n"
+                                      "uint4*>(from)[padded(q)]);\n"
                                       "    const unsigned int i = begin + threadIdx.x, k = max(chunks * each, begin) + "
                                       "threadIdx.x;\n"
                                       "    if (i < min(n, begin > 0 ? each : 0)) to[i] = from[i];\n"
@@ -147,7 +148,7 @@ private:
                 out.line("load_run(", inputs_[i]->name, "_staged, ", b_.pointer(*inputs_[i]), run_text(), ");");
         }
         if (!all_runs) {
-            open_places();
+            open_copied_elements();
             for (std::size_t i = 0; i < inputs_.size(); ++i)
                 if (!staged_[i].is_run) copy(*inputs_[i], staged_[i]);
             out.close();
@@ -158,7 +159,7 @@ private:
     }
 
     /// The loop over the block's places.
-    void open_places() {
+    void open_copied_elements() {
         source_writer& out = b_.code;
         const std::string type = b_.linear();
         out.margin("#pragma unroll 4");
@@ -167,7 +168,7 @@ private:
         out.line("const ", type, " row = i / across, group = quotient(row, ",
                  b_.divisor(points_of(s_.bit()), "by_scanned"), "), at = row - group * ", scanned(), ";");
         out.line("const ", type,
-                 " place = i + group * gap, outer = first_outer + group, column = (i - row * across) * ", columns_,
+                 " smem_index = i + group * gap, outer = first_outer + group, column = (i - row * across) * ", columns_,
                  ";");
         if (columns_ > 1) out.line("const ", type, " columns = ", columns_from("column"), ";");
         if (!outer_.empty()) b_.write_digits("outer", outer_);
@@ -175,9 +176,9 @@ private:
         out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column);");
     }
 
-    void keep_row() override {
+    void stage_row() override {
         b_.code.open("if (at < ", scanned(), ")");
-        staged_columns::keep_row();
+        staged_columns::stage_row();
         b_.code.close();
     }
     /// The address of an output's elements; the input that they replace may be of another type.
@@ -191,8 +192,8 @@ private:
         source_writer& out = b_.code;
         out.line("__syncthreads();");
         if (!choice_.stores_runs) {
-            open_places();
-            store_kept_row();
+            open_copied_elements();
+            store_staged_row();
             out.close();
             return;
         }
@@ -204,8 +205,8 @@ private:
     void scan_down() {
         source_writer& out = b_.code;
         std::string text =
-            "/// Makes of what threads above each other have, `across` of them beside each other, what lies before "
-            "each.\n"
+            "/// Scans n values per thread exclusively down the thread rows of a block; each row has `across` "
+            "threads.\n"
             "template <class fold, int threads, class type, int n>\n"
             "__device__ __forceinline__ void scan_down(type (&v)[n], type* room, INDEX down, INDEX height, INDEX "
             "across,\n                                          type start) {\n"

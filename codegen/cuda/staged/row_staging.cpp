@@ -17,9 +17,11 @@ std::string chunk_of(const smem_tile& s) { return s.chunked ? "skewed(q, skew)" 
 void row_staging::declare() {
     if (choice_.in_runs) declare_runs();
     for (const smem_tile* s : of_each_size(true)) {
-        b_.needs.add("skew_of", b_.function("By how much rows of so many chunks are skewed; 31 is not at all.") +
-                                    "unsigned int skew_of(unsigned int chunks, int spread) {\n"
-                                    "    return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);\n}\n");
+        b_.needs.add(
+            "skew_of",
+            b_.function("Returns the shift that skewed() uses for rows of `chunks` chunks; 31 means no skew.") +
+                "unsigned int skew_of(unsigned int chunks, int spread) {\n"
+                "    return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);\n}\n");
         b_.code.line("const ", u4(), ' ', skew_of(*s), " = skew_of(n / ", 16 / s->bytes(),
                      choice_.shares_rows ? ", spread);" : ", 0);");
     }
@@ -45,7 +47,7 @@ void row_staging::declare_runs() {
 }
 
 std::string row_staging::chunks_of_run(const smem_tile& s) {
-    const formula elements = points_of(rows_.row_bits() | axis_bit(rows_.kept.back()));
+    const formula elements = points_of(rows_.row_bits() | axis_bit(rows_.kept_axes.back()));
     return b_.divisor(ceil_divide(elements, 16 / s.bytes()), "by_run" + size_of(s));
 }
 
@@ -58,15 +60,18 @@ void row_staging::copy_runs(const smem_tile& s, const std::string& name, const s
 void row_staging::load() {
     source_writer& out = b_.code;
     const std::string copy = b_.copier(16);
-    b_.needs.add("skewed", b_.function("Where chunk q lies, so that the chunks of neighbouring rows meet all banks.") +
-                               "unsigned int skewed(unsigned int q, unsigned int skew) {\n"
-                               "    return q ^ (q >> skew & 7);\n}\n");
+    b_.needs.add(
+        "skewed",
+        b_.function(
+            "Returns the position of chunk q, skewed so that the chunks of adjacent rows fall into different banks.") +
+            "unsigned int skewed(unsigned int q, unsigned int skew) {\n"
+            "    return q ^ (q >> skew & 7);\n}\n");
     if (choice_.in_runs)
         add_run_walk("load_runs", "",
                      copy +
-                         "(reinterpret_cast<uint4*>(to) + apart(q), "
+                         "(reinterpret_cast<uint4*>(to) + padded(q), "
                          "reinterpret_cast<const uint4*>(from) + q);",
-                     "to[i + (apart(i / each) - i / each) * each] = from[i];");
+                     "to[i + (padded(i / each) - i / each) * each] = from[i];");
     else
         for (const smem_tile& s : choice_.tiles.all())
             if (s.is_loaded())
@@ -87,8 +92,8 @@ void row_staging::store() {
     if (!choice_.tiles.writes_rows()) return;
     if (choice_.in_runs)
         add_run_walk("store_runs", ", unsigned int begin",
-                     "__stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[apart(q)]);",
-                     "to[i] = from[i + (apart(i / each) - i / each) * each];");
+                     "__stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[padded(q)]);",
+                     "to[i] = from[i + (padded(i / each) - i / each) * each];");
     else
         for (const smem_tile& s : choice_.tiles.all())
             if (s.output >= 0)
@@ -134,24 +139,25 @@ void row_staging::add_run_walk(const std::string& name, const std::string& param
                                const std::string& element) {
     const bool store = !parameter.empty();
     const std::string divided =
-        b_.divisor(points_of(axis_bit(rows_.kept.back())), "by_n" + std::to_string(rows_.kept.back()));
+        b_.divisor(points_of(axis_bit(rows_.kept_axes.back())), "by_n" + std::to_string(rows_.kept_axes.back()));
     b_.needs.add(
-        name, "template <class type>\n__device__ __forceinline__ void " + name +
-                  "(type* to, const type* from, unsigned int n, unsigned int gap, divisor run" + parameter +
-                  ") {\n"
-                  "    constexpr unsigned int each = 16 / sizeof(type), threads = " +
-                  std::to_string(choice_.threads) +
-                  ";\n"
-                  "    const auto apart = [=](unsigned int q) { return q + (unsigned int)(gap * quotient(q, run)); };\n"
-                  "    const unsigned int chunks = n / each;\n"
-                  "    for (unsigned int q = threadIdx.x" +
-                  (store ? " + (begin > 0)" : "") + "; q < chunks; q += threads)\n        " + chunk +
-                  (store ? "\n    for (unsigned int i = begin + threadIdx.x; i < min(n, begin > 0 ? each : 0); i += "
-                           "threads) " +
-                               element
-                         : "") +
-                  "\n    for (unsigned int i = " + (store ? "max(chunks * each, begin)" : "chunks * each") +
-                  " + threadIdx.x; i < n; i += threads) " + element + "\n}\n");
+        name,
+        "template <class type>\n__device__ __forceinline__ void " + name +
+            "(type* to, const type* from, unsigned int n, unsigned int gap, divisor run" + parameter +
+            ") {\n"
+            "    constexpr unsigned int each = 16 / sizeof(type), threads = " +
+            std::to_string(choice_.threads) +
+            ";\n"
+            "    const auto padded = [=](unsigned int q) { return q + (unsigned int)(gap * quotient(q, run)); };\n"
+            "    const unsigned int chunks = n / each;\n"
+            "    for (unsigned int q = threadIdx.x" +
+            (store ? " + (begin > 0)" : "") + "; q < chunks; q += threads)\n        " + chunk +
+            (store ? "\n    for (unsigned int i = begin + threadIdx.x; i < min(n, begin > 0 ? each : 0); i += "
+                     "threads) " +
+                         element
+                   : "") +
+            "\n    for (unsigned int i = " + (store ? "max(chunks * each, begin)" : "chunks * each") +
+            " + threadIdx.x; i < n; i += threads) " + element + "\n}\n");
 }
 
 }  // namespace ingot::codegen

@@ -26,7 +26,7 @@ private:
     std::string mine() const override { return ""; }
     std::string owner() override { return "if (mine && lane == 0)"; }
 
-    void write_place() override {
+    void locate_thread() override {
         source_writer& out = b_.code;
         const folded_space& s = spaces_[0];
         const std::string index = b_.linear(), type = u4(), block = this->block();
@@ -34,14 +34,14 @@ private:
                           length = b_.count(points_of(s.bits()), "length"),
                           by_width = b_.divisor(row_width(), "by_width");
         const formula columns = row_width(),
-                      places =
+                      share =
                           points_per_room(choice_.elements, points_of(axis_bit(inner_) | s.bits()), threads_, columns);
-        b_.step.grid[0] = ceil_divide(points_of(outer_bits()), places);
-        out.line("const ", type, " share = ", narrow(b_.count(places, "share")), ";");
+        b_.step.grid[0] = ceil_divide(points_of(outer_bits()), share);
+        out.line("const ", type, " share = ", narrow(b_.count(share, "share")), ";");
         out.line("const ", index, " first = ", block, " * share;");
         out.line("const ", type, " width = ", narrow(across), ", n = ", narrow(length), ", cells = width * n;");
-        out.line("const ", type, " places = ", narrow("min(" + index + "(share), " + outers + " - first)"), ";");
-        out.line("const ", type, " results = places * width;");
+        out.line("const ", type, " points = ", narrow("min(" + index + "(share), " + outers + " - first)"), ";");
+        out.line("const ", type, " results = points * width;");
         write_copies();
         out.line("const ", type, " spread = 31 - __clz(max(min(min(", threads_, "u / results, n / 2), 32u), 1u));");
         out.line("const ", type, " lanes = 1u << spread, lane = threadIdx.x & lanes - 1;");
@@ -59,34 +59,35 @@ private:
         }
         write_inner_digit("column");
         out.line("const ", type, " cell = within * cells + column;");
-        load_kept(kept_bits());
+        load_invariants(kept_bits());
     }
 
     /// Copies whole vectors of the run, from the vector in which it begins, then the elements behind the last.
     void write_copies() {
         source_writer& out = b_.code;
         const std::string copy = b_.copier(16);
-        b_.needs.add("copy_run",
-                     b_.function("Copies elements [first, end) behind each other; returns where the first came to lie.",
-                                 "template <class type, class index>\n") +
-                         "unsigned int copy_run(type* to, const type* from, index first, index end) {\n"
-                         "    constexpr unsigned int each = 16 / sizeof(type);\n"
-                         "    const index begin = first / each * each;\n"
-                         "    const unsigned int chunks = (end - begin) / each, n = end - begin;\n"
-                         "    const uint4* const vectors = reinterpret_cast<const uint4*>(from + begin);\n"
-                         "    for (unsigned int q = threadIdx.x; q < chunks; q += " +
-                         std::to_string(threads_) + ") " + copy +
-                         "(reinterpret_cast<uint4*>(to) + q, vectors + q);\n"
-                         "    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += " +
-                         std::to_string(threads_) +
-                         ") to[i] = from[begin + i];\n"
-                         "    return first - begin;\n}\n");
+        b_.needs.add(
+            "copy_run",
+            b_.function("Copies elements [first, end) to consecutive positions; returns the position of the first.",
+                        "template <class type, class index>\n") +
+                "unsigned int copy_run(type* to, const type* from, index first, index end) {\n"
+                "    constexpr unsigned int each = 16 / sizeof(type);\n"
+                "    const index begin = first / each * each;\n"
+                "    const unsigned int chunks = (end - begin) / each, n = end - begin;\n"
+                "    const uint4* const vectors = reinterpret_cast<const uint4*>(from + begin);\n"
+                "    for (unsigned int q = threadIdx.x; q < chunks; q += " +
+                std::to_string(threads_) + ") " + copy +
+                "(reinterpret_cast<uint4*>(to) + q, vectors + q);\n"
+                "    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += " +
+                std::to_string(threads_) +
+                ") to[i] = from[begin + i];\n"
+                "    return first - begin;\n}\n");
         for (const array_argument* in : inputs_of(spaces_[0])) {
             const std::string run = in->name + "_run";
             out.line("alignas(16) __shared__ ", b_.needs.type(in->at->head.type), ' ', run, '[', choice_.capacity,
                      "];");
             out.line("const ", u4(), ' ', in->name, "_from = copy_run(", run, ", ", b_.pointer(*in),
-                     ", first * cells, (first + places) * cells);");
+                     ", first * cells, (first + points) * cells);");
         }
         b_.wait_for_copies();
         out.line("__syncthreads();");
@@ -172,7 +173,7 @@ private:
     void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override {
         add_exchange(f, b_.needs);
         b_.needs.add("join_spread",
-                     "/// Joins over `lanes` neighbouring lanes; each of them has the result.\n"
+                     "/// Combines the values of `lanes` adjacent lanes; every lane gets the result.\n"
                      "template <class fold, class type>\n"
                      "__device__ __forceinline__ type join_spread(type v, unsigned int lanes) {\n"
                      "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"

@@ -51,21 +51,22 @@ private:
         out.line("const ", type, " n = ", narrow(n), ";");
         if (choice_.in_runs) {
             out.line("constexpr ", type,
-                     " side = ", b_.key.axes[static_cast<std::size_t>(rows_.kept.back())].extent + 0u, ";");
+                     " side = ", b_.key.axes[static_cast<std::size_t>(rows_.kept_axes.back())].extent + 0u, ";");
         }
         out.line("const ", type, " height = ", narrow(b_.count(points_of_block(), choice_.in_runs ? "runs" : "height")),
                  choice_.in_runs ? " * side;" : ";");
         out.line("const ", index, " first = ", b_.wide() ? index + "(blockIdx.x)" : "blockIdx.x", " * height;");
         out.line("const ", type, " rows = ", count, " - first < height ? ", narrow(count + " - first"), " : height;");
         if (choice_.shares_rows) {
-            b_.needs.add("spread_of",
-                         b_.function("How many threads work on a row, as a power of two: those that a block has to "
-                                     "spare, of one warp, one for each group of elements.") +
-                             "unsigned int spread_of(unsigned int rows, unsigned int groups) {\n"
-                             "    const int to_spare = min(5, " +
-                             std::to_string(std::bit_width(choice_.threads) - 1) +
-                             " - (32 - __clz(rows - 1)));\n"
-                             "    return max(min(to_spare, 31 - __clz(groups)), 0);\n}\n");
+            b_.needs.add(
+                "spread_of",
+                b_.function("Returns log2 of the number of threads per row: at most one warp, one thread per group of "
+                            "elements,\n/// and no more threads than the block has.") +
+                    "unsigned int spread_of(unsigned int rows, unsigned int groups) {\n"
+                    "    const int to_spare = min(5, " +
+                    std::to_string(std::bit_width(choice_.threads) - 1) +
+                    " - (32 - __clz(rows - 1)));\n"
+                    "    return max(min(to_spare, 31 - __clz(groups)), 0);\n}\n");
             out.line("const ", type, " spread = spread_of(height, n / ", tiles_.group(), ");");
             out.line("const ", type, " lane = threadIdx.x & (1u << spread) - 1;");
         }
@@ -79,7 +80,7 @@ private:
         if (std::any_of(b_.inputs.begin(), b_.inputs.end(), is_constant) ||
             std::any_of(b_.outputs.begin(), b_.outputs.end(), is_constant)) {
             out.line("const ", b_.linear(), " row = first + mine;");
-            b_.write_digits("row", rows_.kept);
+            b_.write_digits("row", rows_.kept_axes);
         }
         if (choice_.in_runs) {
             out.line("const ", u4(), " run = mine / side;");
@@ -118,8 +119,8 @@ private:
         if (!last)
             for (const node_id r : rows_.phases[phase]) w.folds.emplace_back(b_.graph, r, folds_++, b_.needs);
         for (const smem_tile& s : tiles_.all()) {
-            if (const node_id kept = s.kept_by(phase); kept != no_node)
-                w.leaves.push_back({&s, kept, "left" + staging_.number_of(s)});
+            if (const node_id cached = s.stored_by(phase); cached != no_node)
+                w.leaves.push_back({&s, cached, "left" + staging_.number_of(s)});
             if (last && s.output >= 0)
                 w.leaves.push_back(
                     {&s, b_.graph.roots[static_cast<std::size_t>(s.output)], "z" + std::to_string(s.output)});
@@ -138,7 +139,7 @@ private:
         b_.body.hoist(rows_.kept_bits(), values, out);
         const std::string type = u4(), group = std::to_string(tiles_.group());
         const std::string lane = !choice_.shares_rows ? "0"
-                                 : apart()            ? "lane"
+                                 : is_strided()       ? "lane"
                                                       : "lane * " + group,
                           from = choice_.in_step ? "0" : lane, step = group + (choice_.shares_rows ? " << spread" : "");
         for (fold_writer& f : w.folds) out.line(f.type(), ' ', f.name(), " = ", f.start_at(lane), ";");
@@ -168,11 +169,11 @@ private:
 
     /// Whether a thread's elements of a group are apart. Elements of rows along memory need not be: threads side by
     /// side meet all banks.
-    bool apart() const { return choice_.in_runs; }
+    bool is_strided() const { return choice_.in_runs; }
     /// The distance of element `e` of a thread's group from its first.
-    std::string far(const std::string& e) const { return apart() ? '(' + e + " << spread)" : e; }
+    std::string far(const std::string& e) const { return is_strided() ? '(' + e + " << spread)" : e; }
     /// Its place in the row.
-    std::string place_of_element() const { return choice_.in_step ? "k + lane + " + far("e") : "k + " + far("e"); }
+    std::string offset_of_element() const { return choice_.in_step ? "k + lane + " + far("e") : "k + " + far("e"); }
     /// A group is present where this place lies in the row: in step for all threads of the row, though the last element
     /// of some of them may be beyond it.
     std::string end_of_group(std::uint32_t group) const {
@@ -182,7 +183,7 @@ private:
     /// The condition that element e of a group is in the row; empty where all are.
     std::string is_there(std::uint32_t group) const {
         if (!choice_.in_step || group == 1) return {};
-        return "e + 1 < " + std::to_string(group) + " || " + place_of_element() + " < n";
+        return "e + 1 < " + std::to_string(group) + " || " + offset_of_element() + " < n";
     }
 
     /// Joins several elements with each other before joining them with those before.
@@ -201,7 +202,7 @@ private:
         b_.compute(has_quick_bodies(w.phase), [&] { write_elements(w, group); });
         for (std::size_t i = 0; i < w.folds.size(); ++i) {
             fold_writer& f = w.folds[i];
-            const std::string joiner = f.later_joiner();
+            const std::string joiner = f.ordered_joiner();
             const std::string pairs = b_.join_pairs(joiner, group, "value" + std::to_string(i));
             out.line(f.name(), " = ", joiner, "::join(", f.name(), ", ", pairs, ");");
         }
@@ -217,10 +218,10 @@ private:
     /// Copies the group at k of the thread's row between registers and shared memory; whole groups as one word.
     void copy(const std::string& name, const smem_tile& s, std::uint32_t group, bool load) {
         if (!tiles_.whole_groups()) {
-            const std::string element = place_of_element();
-            const std::string place =
+            const std::string element = offset_of_element();
+            const std::string offset =
                 choice_.in_runs ? "at" + row_staging::size_of(s) + " + (" + element + ") * side" : "at + " + element;
-            const std::string shared = staging_.array_of(s) + '[' + place + ']', own = name + "[e]";
+            const std::string shared = staging_.array_of(s) + '[' + offset + ']', own = name + "[e]";
             const std::string there = is_there(group);
             const std::string each = "for (unsigned int e = 0; e < " + std::to_string(group) + "; ++e) ";
             b_.code.margin("#pragma unroll");
@@ -262,7 +263,7 @@ private:
                 continue;
             if (!digit_known)
                 out.line("const ", b_.signed_index(), ' ', digit(rows_.inner()), " = ",
-                         there.empty() ? place_of_element() : "min(" + place_of_element() + ", n - 1)", ";");
+                         there.empty() ? offset_of_element() : "min(" + offset_of_element() + ", n - 1)", ";");
             digit_known = true;
             const std::string value = b_.element(in, b_.offset(in, all_bits()));
             out.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ", value, ";");
@@ -273,7 +274,7 @@ private:
             out.line(l.name, "[e] = ", value, ";");
         }
         for (std::size_t i = 0; i < w.folds.size(); ++i) {
-            const std::string element = w.folds[i].element(b_.body.value(w.folds[i].value(), out), place_of_element());
+            const std::string element = w.folds[i].element(b_.body.value(w.folds[i].value(), out), offset_of_element());
             out.line("value", i, "[e] = ", element, ";");
             if (!there.empty()) out.line("if (!(", there, ")) value", i, "[e] = ", w.folds[i].start(), ";");
         }
@@ -286,13 +287,14 @@ private:
     }
     std::string name_of(node_id held, const smem_tile& s) const {
         const node& n = b_.graph.nodes[held];
-        return n.kind == node_kind::operand ? b_.names[n.index] : "kept" + staging_.number_of(s);
+        return n.kind == node_kind::operand ? b_.names[n.index] : "cached" + staging_.number_of(s);
     }
     /// Joins the folds of a row's threads in pairs; each of them gets the result.
     std::string joined_by_threads(fold_writer& f) {
         b_.needs.add(
             "from_thread",
-            b_.function("What the thread `far` away has, of those that share a row.", "template <class type>\n") +
+            b_.function("Returns the value of the lane whose index is this lane's XOR `far`; both share a row.",
+                        "template <class type>\n") +
                 "type from_thread(type v, unsigned int far, unsigned int spread) {\n"
                 "    const unsigned int all = (2u << (1u << spread) - 1) - 1;\n"
                 "    return __shfl_xor_sync(all << (threadIdx.x & 31 & ~0u << spread), v, far);\n}\n");
@@ -301,12 +303,12 @@ private:
                          b_.function("") + f.type() + " from_thread(" + f.type() +
                              " v, unsigned int far, unsigned int spread) {\n"
                              "    return {from_thread(v.value, far, spread), from_thread(v.at, far, spread)};\n}\n");
-        b_.needs.add("join_threads",
-                     b_.function("Joins what the threads of a row have.", "template <class fold, class type>\n") +
-                         "type join_threads(type v, unsigned int spread) {\n"
-                         "    for (unsigned int far = 1u << spread >> 1; far > 0; far >>= 1)\n"
-                         "        v = fold::join(v, from_thread(v, far, spread));\n"
-                         "    return v;\n}\n");
+        b_.needs.add("join_threads", b_.function("Combines the values of the threads of a row.",
+                                                 "template <class fold, class type>\n") +
+                                         "type join_threads(type v, unsigned int spread) {\n"
+                                         "    for (unsigned int far = 1u << spread >> 1; far > 0; far >>= 1)\n"
+                                         "        v = fold::join(v, from_thread(v, far, spread));\n"
+                                         "    return v;\n}\n");
         return "join_threads<" + f.joiner() + ">(" + f.name() + ", spread)";
     }
 
@@ -323,7 +325,7 @@ private:
     }
 
     /// The axis of the rows of a run.
-    std::uint64_t side() const { return choice_.in_runs ? axis_bit(rows_.kept.back()) : 0; }
+    std::uint64_t side() const { return choice_.in_runs ? axis_bit(rows_.kept_axes.back()) : 0; }
     /// Rows of a block, or runs.
     formula points_of_block() const {
         return points_per_room(choice_.elements, points_of(rows_.row_bits() | side()), choice_.threads,

@@ -22,7 +22,9 @@ bool moves_on(const operand_class& o, int axis) {
 }
 bool moves_on(const node& n, int axis) { return (n.axes & axis_bit(axis)) != 0; }
 
-bool lie_side_by_side(const row_program& rows) { return !rows.kept.empty() && rows.inner() < rows.kept.back(); }
+bool lie_side_by_side(const row_program& rows) {
+    return !rows.kept_axes.empty() && rows.inner() < rows.kept_axes.back();
+}
 
 smem_tiles::smem_tiles(const key& k, const graph& g, const row_program& rows)
     : phases_(rows.phases.size() + 1), in_runs_(lie_side_by_side(rows)) {
@@ -59,14 +61,14 @@ void smem_tiles::find_uses(const graph& g, const row_program& rows) {
     uses_.assign(g.nodes.size(), 0);
     made_.assign(g.nodes.size(), 0);
     for (std::size_t phase = 0; phase < phases_; ++phase)
-        for (const node_id n : rows.wanted(g, phase)) uses_[n] |= std::uint64_t{1} << phase;
+        for (const node_id n : rows.computed_nodes(g, phase)) uses_[n] |= std::uint64_t{1} << phase;
     for (node_id i = static_cast<node_id>(g.nodes.size()); i-- > 0;) {
         const node& n = g.nodes[i];
         const std::uint64_t first = uses_[i] & -uses_[i], later = uses_[i] & ~first;
         if (n.kind == node_kind::reduce) continue;
-        const bool kept = later != 0 && moves_on(n, rows.inner()) && cost_of(g, {i}) >= costly;
-        if (kept) made_[i] = static_cast<std::uint8_t>(std::countr_zero(first) + 1);
-        for (int a = 0; a < n.arity; ++a) uses_[n.arguments[a]] |= kept ? first : uses_[i];
+        const bool cached = later != 0 && moves_on(n, rows.inner()) && cost_of(g, {i}) >= costly;
+        if (cached) made_[i] = static_cast<std::uint8_t>(std::countr_zero(first) + 1);
+        for (int a = 0; a < n.arity; ++a) uses_[n.arguments[a]] |= cached ? first : uses_[i];
     }
 }
 

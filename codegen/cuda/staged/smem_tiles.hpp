@@ -19,7 +19,7 @@ struct smem_tile {
     std::uint32_t bytes() const { return static_cast<std::uint32_t>(detail::size_of(type)); }
     bool is_loaded() const { return holds[0] != no_node; }
     /// The value that a phase stores in it for the next ones.
-    node_id kept_by(std::size_t phase) const {
+    node_id stored_by(std::size_t phase) const {
         return phase + 1 < holds.size() && holds[phase + 1] != holds[phase] ? holds[phase + 1] : no_node;
     }
 };
@@ -50,7 +50,7 @@ private:
 
     std::size_t phases_;
     std::vector<std::uint64_t> uses_;  // for each node, bit p: phase p reads or computes it
-    std::vector<std::uint8_t> made_;   // for each kept node: the phase that computes it, plus one
+    std::vector<std::uint8_t> made_;   // for each cached node: the phase that computes it, plus one
     std::vector<smem_tile> tiles_;
     std::uint32_t whole_ = 1, group_ = 1;
     bool in_runs_;

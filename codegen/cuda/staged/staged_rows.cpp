@@ -10,22 +10,22 @@ using namespace detail;
 namespace {
 
 constexpr std::uint32_t chunk_bytes = 16;
-constexpr std::uint32_t wanted_bytes = 16 * 1024, most_bytes = 48 * 1024;  // of shared memory
-constexpr std::uint32_t wanted_bytes_of_runs = 20 * 1024, most_bytes_of_runs = 34 * 1024;
+constexpr std::uint32_t target_bytes = 16 * 1024, most_bytes = 48 * 1024;  // of shared memory
+constexpr std::uint32_t target_bytes_of_runs = 20 * 1024, most_bytes_of_runs = 34 * 1024;
 constexpr std::uint32_t resident_threads_in_step = 1024;  // enough to hide the latency of a double's operations
 
 /// The number of rows that lie side by side.
 std::uint32_t rows_of_run(const key& k, const row_program& rows) {
-    return k.axes[static_cast<std::size_t>(rows.kept.back())].extent;
+    return k.axes[static_cast<std::size_t>(rows.kept_axes.back())].extent;
 }
 
 /// Whether rows are short enough. Where many lie side by side, none need staging.
 bool are_short(const key& k, const row_program& rows) {
-    if (rows.row.size() != 1 || rows.kept.empty()) return false;
+    if (rows.row.size() != 1 || rows.kept_axes.empty()) return false;
     if (!lie_side_by_side(rows)) return rows.length_class <= length_class::longest_short;
     constexpr std::uint32_t longest_run = 768;
     const std::uint32_t side = rows_of_run(k, rows);
-    if (side == 0 || rows.inner() + 1 != rows.kept.back()) return false;
+    if (side == 0 || rows.inner() + 1 != rows.kept_axes.back()) return false;
     return rows.length_class <= length_class::longest_short ||
            (rows.length_class < length_class::very_long && side * rows.most() <= longest_run);
 }
@@ -33,7 +33,7 @@ bool are_short(const key& k, const row_program& rows) {
 /// Whether the operands along the rows are arrays that are dense where they move from row to row, or the same in every
 /// row, and at least one moves from row to row.
 bool reads_whole_rows(const key& k, const graph& g, const row_program& rows) {
-    const std::uint64_t kept = rows.kept_bits();
+    const std::uint64_t kept_axes = rows.kept_bits();
     bool reads_rows = false;
     for (const node& n : g.nodes) {
         if (n.kind == node_kind::scan || n.kind == node_kind::gather || n.kind == node_kind::unravel ||
@@ -43,8 +43,8 @@ bool reads_whole_rows(const key& k, const graph& g, const row_program& rows) {
         const operand_head& head = k.operands[n.index].head;
         if (head.kind == operand_kind::generator) return false;
         if (!moves_on(n, rows.inner())) continue;
-        const bool every_row = (n.axes & kept) == kept;
-        if (head.kind != operand_kind::array || (every_row ? !head.dense : (n.axes & kept) != 0)) return false;
+        const bool every_row = (n.axes & kept_axes) == kept_axes;
+        if (head.kind != operand_kind::array || (every_row ? !head.dense : (n.axes & kept_axes) != 0)) return false;
         reads_rows = reads_rows || every_row;
     }
     return reads_rows;
@@ -53,7 +53,7 @@ bool reads_whole_rows(const key& k, const graph& g, const row_program& rows) {
 bool writes_whole_rows(const key& k, const row_program& rows) {
     return std::ranges::all_of(k.outputs, [&](const operand_class& o) {
         return !moves_on(o, rows.inner()) ||
-               (o.head.dense && std::ranges::all_of(rows.kept, [&](int a) { return moves_on(o, a); }));
+               (o.head.dense && std::ranges::all_of(rows.kept_axes, [&](int a) { return moves_on(o, a); }));
     });
 }
 
@@ -73,12 +73,12 @@ staged_rows::staged_rows(const key& k, const graph& g, const row_program& rows)
     for (const smem_tile& t : tiles.all()) smallest = std::min(smallest, t.bytes());
     const std::uint32_t longest = rows.most(), each = std::max(tiles.bytes_of_element(), 1u);
     threads = in_runs || each < 8 ? 128 : 64;
-    elements = std::max(wanted_bytes / each, chunk_bytes / smallest * longest);
+    elements = std::max(target_bytes / each, chunk_bytes / smallest * longest);
     capacity = (elements + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
     shares_rows = in_runs || elements / longest < threads;
     if (in_runs) {
         // At least one run, the chunk in which the first begins, and the chunks between runs that would share banks.
-        elements = wanted_bytes_of_runs / each;
+        elements = target_bytes_of_runs / each;
         capacity = (std::max(elements, rows_of_run(k, rows) * longest) / 4 + 1) * 5 + 2 * chunk_bytes;
     }
     in_step = in_runs && std::ranges::any_of(tiles.all(), [](const smem_tile& t) { return t.bytes() == 8; });

@@ -71,7 +71,7 @@ bool folds_vectors_of_columns(const folded_kernel& f) {
 
 /// Empty unless the columns are one run of memory in all folded arrays, of few enough bytes to stage.
 std::optional<column_fold_choice> choose_staged(const folded_kernel& f) {
-    constexpr std::uint32_t wanted_bytes = 24 * 1024, most_bytes = 46 * 1024;  // of shared memory
+    constexpr std::uint32_t target_bytes = 24 * 1024, most_bytes = 46 * 1024;  // of shared memory
     constexpr std::uint32_t widest_inner = 31;                                 // the class of short inner axes
     constexpr std::uint32_t vector_bytes = 16;
     const bool known_width = inner_class_of(f).extent != 0;
@@ -83,13 +83,14 @@ std::optional<column_fold_choice> choose_staged(const folded_kernel& f) {
         }))
         return {};
     const std::uint32_t bytes = f.bytes_at_once(f.longest_space(), 1);
-    const std::uint32_t of_place = (16u << f.length_class()) * (known_width ? inner_class_of(f).extent : widest_inner);
+    const std::uint32_t longest_run =
+        (16u << f.length_class()) * (known_width ? inner_class_of(f).extent : widest_inner);
     column_fold_choice c;
     c.how = layout::staged;
     c.threads = least_block;
     c.unroll = {2};
-    c.elements = wanted_bytes / bytes;
-    c.capacity = std::max(of_place, c.elements) + vector_bytes;
+    c.elements = target_bytes / bytes;
+    c.capacity = std::max(longest_run, c.elements) + vector_bytes;
     c.moments = std::ranges::all_of(f.longest_folds(), &fold_traits::is_moments);
     return c.capacity * bytes <= most_bytes ? std::optional(c) : std::nullopt;
 }
@@ -108,7 +109,7 @@ bool has_vectors_of_columns(const folded_kernel& f) {
 std::optional<column_fold_choice> choose_unrolled(const folded_kernel& f) {
     constexpr std::uint8_t longest_subclass = 5;                                    // 16 elements
     constexpr std::uint32_t longest_bytes = 256;                                    // of a column
-    constexpr std::uint32_t most_bytes = 128, wanted_bytes = 64, most_columns = 4;  // of a thread
+    constexpr std::uint32_t most_bytes = 128, target_bytes = 64, most_columns = 4;  // of a thread
     const folded_space& s = f.longest_space();
     const bool narrow = f.kernel().rank > 1 && inner_is(f, axis_flags::short_inner);
     const std::uint8_t known = s.subclass;
@@ -127,9 +128,10 @@ std::optional<column_fold_choice> choose_unrolled(const folded_kernel& f) {
     c.unroll = {length};
     std::uint32_t each = has_vectors_of_columns(f) ? std::min(4u, std::max(1u, 16 / widest)) : 1;
     while (each > 1 && (column_bytes * each > most_bytes || each * cost > statement_budget)) each /= 2;
-    while (2 * c.apart * column_bytes * each <= wanted_bytes &&
-           2 * c.apart * each <= std::max(most_columns, 2 * each) && 2 * c.apart * each * cost <= statement_budget)
-        c.apart *= 2;
+    while (2 * c.vectors_per_thread * column_bytes * each <= target_bytes &&
+           2 * c.vectors_per_thread * each <= std::max(most_columns, 2 * each) &&
+           2 * c.vectors_per_thread * each * cost <= statement_budget)
+        c.vectors_per_thread *= 2;
     c.columns = c.tile_columns = each;
     return c;
 }
@@ -312,7 +314,7 @@ std::uint32_t columns_of_thread(const folded_kernel& f, std::uint32_t threads) {
         }
         for (const node_id g : f.generators_of(s)) widest = std::max(widest, bytes_of(f.kernel().leaf_of(g)));
         for (const std::size_t k : s.outputs) widest = std::max(widest, bytes_of(f.kernel().outputs[k]));
-        cost += cost_of(f.kernel().graph, s.wanted(f.kernel().graph));
+        cost += cost_of(f.kernel().graph, s.computed_nodes(f.kernel().graph));
     }
     std::uint32_t n = vectors ? 16 / widest : 1;
     while (n > 1 && (n > 4 || n * cost > statement_budget || n * f.words() > most_words ||

@@ -38,11 +38,10 @@ struct column_fold_choice : fold_choice {
     std::uint32_t least_vectors = 0;  // contiguous: of a thread, about, where a block has several outer places
     bool even_steps = false;          // contiguous: a thread's vectors lie whole sectors apart where that costs little
     bool aligned = true;              // strips: rows begin at whole vectors
-    std::uint32_t apart = 1;          // unrolled: vectors of a thread, a block's threads apart from each other
-    std::uint32_t elements = 0;       // staged: of the run that a block copies; one outer place may have more
-    std::uint32_t capacity = 0;       // staged: elements, with those between the vector in which a run begins and its
-                                      // first
-    bool moments = false;             // staged: a thread sums differences from the mean of its first few elements
+    std::uint32_t vectors_per_thread = 1;  // unrolled: vectors of a thread, a block's threads apart from each other
+    std::uint32_t elements = 0;            // staged: of the run that a block copies; one outer place may have more
+    std::uint32_t capacity = 0;            // staged: elements, with those ahead of the run in its first vector
+    bool moments = false;                  // staged: a thread sums differences from the mean of its first few elements
 
     kernel_shape shape() const;
     std::string_view pattern() const { return split ? "split column reduction" : "column reduction"; }

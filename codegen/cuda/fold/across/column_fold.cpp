@@ -38,7 +38,7 @@ void column_fold::share_down(fold_writer& f, const std::string& across) {
 
 namespace {
 
-class columns_in_place final : public column_fold {
+class direct_columns final : public column_fold {
 public:
     using column_fold::column_fold;
 
@@ -48,12 +48,12 @@ private:
     std::string lanes() const override { return alone() ? "1" : "height"; }
     std::string owner() override { return alone() ? "if (mine)" : "if (mine && down == 0)"; }
 
-    void write_place() override {
+    void locate_thread() override {
         const std::string column = alone()                       ? write_alone()
                                    : choice_.how == layout::wide ? write_wide()
                                                                  : write_narrow();
         write_column_digits(column);
-        load_kept(columns_ == 1 ? kept_bits() : outer_bits());
+        load_invariants(columns_ == 1 ? kept_bits() : outer_bits());
         if (columns_ > 1) load_own();
         if (alone()) return;
         b_.code.line("alignas(16) __shared__ ", b_.needs.type(dtype::u8), " room[", choice_.room_bytes / 8, "];");
@@ -155,23 +155,24 @@ private:
         const folded_space& s = spaces_[number];
         const std::uint32_t tile = choice_.unroll[number];
         const bool shared = split_;  // shorter spaces too: their parts are joined as well
-        const std::string type = b_.linear(), n = "n" + suffix(number), apart = alone() ? "" : " * height";
-        const std::string first = (shared ? "blockIdx.y * " + std::to_string(tile) + "u" + apart + " + " : "") + lane();
+        const std::string type = b_.linear(), n = "n" + suffix(number), stride = alone() ? "" : " * height";
+        const std::string first =
+            (shared ? "blockIdx.y * " + std::to_string(tile) + "u" + stride + " + " : "") + lane();
         declare_results(folds_[number]);
         const auto outside = b_.body.scope();
         out.open();
         declare_parts(folds_[number], false);
         out.line("const ", type, ' ', n, " = mine ? ", b_.count(points_of(s.bits()), "folded" + suffix(number)),
-                 " : 0, step = ", shared ? "gridDim.y * " : "", tile, apart, ";");
+                 " : 0, step = ", shared ? "gridDim.y * " : "", tile, stride, ";");
         // A vector in which the array ends is loaded by elements; random numbers exist for all of it.
         const bool loads_vectors = columns_ > 1 && (!s.outputs.empty() || !inputs_of(s).empty());
         out.line(type, " k = ", first, ";");
         open_rounds(folds_[number]);
         if (loads_vectors) out.open("if (columns == ", columns_, ")");
-        write_tiles(number, tile, apart, n, "step", true);
+        write_tiles(number, tile, stride, n, "step", true);
         if (loads_vectors) {
             out.otherwise();
-            write_elements(number, apart, n);
+            write_elements(number, stride, n);
             out.close();
             b_.body.leave(outside);
         }
@@ -179,14 +180,14 @@ private:
         out.close();
     }
 
-    void write_elements(std::size_t number, const std::string& apart, const std::string& n) {
+    void write_elements(std::size_t number, const std::string& stride, const std::string& n) {
         source_writer& out = b_.code;
         const folded_space& s = spaces_[number];
         const std::string type = b_.linear();
         out.open("for (; k < ", n, "; k += step)");
         out.margin("#pragma unroll 1");
-        out.open("for (", type, " u = 0; u < ", choice_.unroll[number], " && k + u", apart, " < ", n, "; ++u)");
-        out.line("const ", type, " at = k + u", apart, ";");
+        out.open("for (", type, " u = 0; u < ", choice_.unroll[number], " && k + u", stride, " < ", n, "; ++u)");
+        out.line("const ", type, " at = k + u", stride, ";");
         b_.write_digits("at", s.axes);
         for (const node_id g : generators_of(s)) {
             const array_argument leaf = b_.leaf_of(g);
@@ -211,7 +212,7 @@ private:
 }  // namespace
 
 void emit_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p) {
-    columns_in_place(b, f, c).write(p);
+    direct_columns(b, f, c).write(p);
 }
 
 }  // namespace ingot::codegen

@@ -33,7 +33,7 @@ protected:
     formula vectors() const { return points_of(outer_bits()) * row_vectors(); }
     /// The digits of `outer`; the innermost digit, from the text of a column.
     void write_outer_digits() {
-        if (b_.rank > 1) b_.write_digits("outer", std::vector<int>(kept_.begin(), kept_.end() - 1));
+        if (b_.rank > 1) b_.write_digits("outer", std::vector<int>(kept_axes_.begin(), kept_axes_.end() - 1));
     }
     void write_inner_digit(const std::string& column) {
         b_.code.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), '(', column, ");");

@@ -28,7 +28,7 @@ private:
     std::string owner() override { return "if (mine && share == 0)"; }
     std::string results_of(const fold_writer& f) const override { return own_in_tile(f.held()); }
 
-    void write_place() override {
+    void locate_thread() override {
         source_writer& out = b_.code;
         const std::string type = b_.linear(), width = b_.count(row_width(), "n" + std::to_string(inner_)),
                           across = b_.count(strip() + spare(), "across"),
@@ -54,7 +54,7 @@ private:
         write_inner_digit("begin + min(column, there - 1)");
         if (split_)
             out.line("const ", type, " first = ", b_.rank == 1 ? "" : "outer * " + width + " + ", "begin + column;");
-        load_kept(kept_bits());
+        load_invariants(kept_bits());
         out.line("alignas(16) __shared__ ", b_.needs.type(dtype::u8), " room[", choice_.room_bytes / 8, "];");
     }
 
@@ -97,16 +97,16 @@ private:
         declare_parts(folds);
         if (!aligned_) write_cut(tile);
         out.line("const ", type, " n = active ? ", length, aligned_ ? "" : " - cut", " : 0;");
-        const std::string apart = " * height";
+        const std::string stride = " * height";
         out.line(type, " k = ", first, ";");
         if (choice_.tiles_ahead) {
             write_tiles_ahead(
-                0, unroll, apart, step, "height * " + pitch,
-                [&](const std::string& at) { return at + " + " + std::to_string(unroll - 1) + apart + " < n"; },
+                0, unroll, stride, step, "height * " + pitch,
+                [&](const std::string& at) { return at + " + " + std::to_string(unroll - 1) + stride + " < n"; },
                 [&](const array_argument& in, const std::string& at) { return address(in, at); });
-            if (unroll > 1) write_rest(0, unroll, apart, "n");
+            if (unroll > 1) write_rest(0, unroll, stride, "n");
         } else {
-            write_tiles(0, unroll, apart, "n", step);
+            write_tiles(0, unroll, stride, "n", step);
         }
         if (!aligned_) write_last(first);
         join_parts(folds);
@@ -145,15 +145,15 @@ private:
         const std::string index = b_.linear();
         b_.needs.add(
             "join_strip",
-            "/// What rows of threads have of a strip, each n neighbouring columns from `at` on, becomes what\n"
-            "/// threads have of a column each: every `shares`-th row of it.\n"
+            "/// Exchanges partial results through shared memory. Each thread passes n adjacent columns, starting at\n"
+            "/// `at`, and returns one column, combined over every `shares`-th thread row.\n"
             "template <class fold, int n, class type>\n"
             "__device__ __forceinline__ type join_strip(const type* v, type start, void* room, bool active, " +
                 index + " wide, " + index + " down, " + index + " at,\n" + std::string(44, ' ') + index + " height, " +
                 index + " column, " + index + " share, " + index +
                 " shares) {\n"
                 "    type* const cells = static_cast<type*>(room);\n"
-                "    __syncthreads();  // the last fold was in the same place\n"
+                "    __syncthreads();  // the previous reduction used the same shared memory\n"
                 "#pragma unroll\n"
                 "    for (int i = 0; i < n; ++i)\n"
                 "        if (active) cells[down * wide + at + i] = v[i];\n"

@@ -19,7 +19,7 @@ private:
     std::string owner() override { return "if (mine && down == 0)"; }
     std::string results_of(const fold_writer& f) const override { return own_in_tile(f.held()); }
 
-    void write_place() override {
+    void locate_thread() override {
         column_ = write_run();
         const std::string n = b_.count(row_width(), "n" + std::to_string(inner_));
         write_outer_digits();
@@ -27,7 +27,7 @@ private:
         if (split_)
             b_.code.line("const ", b_.linear(), " first = ", b_.rank == 1 ? "" : "outer * " + n + " + ", digit(inner_),
                          ";");
-        load_kept(kept_bits());
+        load_invariants(kept_bits());
         b_.code.line("alignas(16) __shared__ ", b_.needs.type(dtype::u8), " room[", choice_.room_bytes / 8, "];");
     }
 
@@ -155,7 +155,7 @@ private:
 
     void add_run_of_columns() {
         b_.needs.add("run_of_columns",
-                     "/// Where this thread's column is found among the vectors of its group of threads.\n"
+                     "/// Locates this thread's column among the vectors of its group of threads.\n"
                      "struct run_of_columns {\n    " +
                          b_.linear() +
                          " width, column, down, height, head, tail, edges, first_thread;\n    divisor by_width;\n};\n");
@@ -166,8 +166,8 @@ private:
         const std::string all = f.joins_at_once() ? "fold::join_all(parts)" : b_.join_pairs("fold", each_, "parts");
         b_.needs.add(
             name,
-            "/// What the threads have of a column, each n variables and perhaps an edge. Every thread gets a part:\n"
-            "/// those with the same column, `height` of them, have all of it together.\n"
+            "/// Regroups the partial results of the threads, n variables and an edge element each, by column. The\n"
+            "/// `height` threads of a column return one part of its result each.\n"
             "template <class fold, int n, int threads, class type>\n"
             "__device__ __forceinline__ type " +
                 name +
@@ -211,13 +211,13 @@ private:
     void write_ending() override {
         if (!shares_results()) return cuda_fold::write_ending();
         combine_all();
-        const auto placed = b_.body.scope();
+        const auto located = b_.body.scope();
         b_.code.open("if (gridDim.y > 1)");
         publish_all("slots + first", "blockIdx.y");
         write_shared_finish("gridDim.y");
         b_.code.line("return;");
         b_.code.close();
-        b_.body.leave(placed);
+        b_.body.leave(located);
         write_results(owner());
     }
 

@@ -14,7 +14,7 @@ kernel_shape column_fold_choice::shape() const {
     s.threads = threads;
     if (how == layout::packed) s.lanes = height;
     s.each = tile_columns;
-    s.chunks = apart * *std::ranges::max_element(unroll);
+    s.chunks = vectors_per_thread * *std::ranges::max_element(unroll);
     s.source = how == layout::contiguous ? element_source::run
                : how == layout::staged   ? element_source::staged
                                          : element_source::direct;
@@ -53,7 +53,7 @@ std::string column_fold_choice::reason() const {
                    (aligned ? "" : ", rows that begin alike by the same threads") + ahead + shared +
                    ": whole lines of memory at a time";
         case layout::unrolled:
-            return std::to_string(apart * columns) +
+            return std::to_string(vectors_per_thread * columns) +
                    " short columns a thread, all of them loaded before the first is folded: loads wait for memory "
                    "together";
         case layout::staged:

@@ -12,7 +12,7 @@ using namespace detail;
 class unrolled_columns final : public column_fold {
 public:
     unrolled_columns(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c)
-        : column_fold(b, f, c), length_(c.unroll[0]), apart_(c.apart) {}
+        : column_fold(b, f, c), length_(c.unroll[0]), vectors_per_thread_(c.vectors_per_thread) {}
 
 private:
     std::string lane() const override { return "0"; }
@@ -22,16 +22,16 @@ private:
     std::string owner() override { return ""; }
     void combine(fold_writer&, const std::string&, const std::string&) override {}
 
-    void write_place() override {
-        b_.step.grid[0] = ceil_divide(vectors(), threads_ * apart_);
-        b_.code.line("const ", b_.linear(), " begin = ", b_.thread_index(threads_ * apart_), ";");
+    void locate_thread() override {
+        b_.step.grid[0] = ceil_divide(vectors(), threads_ * vectors_per_thread_);
+        b_.code.line("const ", b_.linear(), " begin = ", b_.thread_index(threads_ * vectors_per_thread_), ";");
     }
 
     /// The loop over this thread's columns j; a column past the end reads the last one.
-    void open_columns_apart() {
+    void open_strided_columns() {
         source_writer& out = b_.code;
         const std::string type = b_.linear(), all = b_.count(vectors(), "vectors");
-        b_.open_unrolled("j", apart_);
+        b_.open_unrolled("j", vectors_per_thread_);
         out.line("const ", type, " at = begin + j * ", threads_, "u, vector = min(at, ", all, " - 1);");
         std::string column = "vector";
         if (b_.rank > 1) {
@@ -54,20 +54,20 @@ private:
         b_.write_digits("u", spaces_[0].axes);
     }
 
-    void write_loads_apart() {
+    void write_strided_loads() {
         source_writer& out = b_.code;
         const folded_space& s = spaces_[0];
         const std::uint64_t bits = kept_bits() | s.bits();
         const std::vector<const array_argument*> inputs = inputs_of(s);
         for (const array_argument* in : inputs) {
             const std::string type = b_.needs.type(in->at->head.type),
-                              of = '[' + std::to_string(apart_) + "][" + std::to_string(length_) + ']';
+                              of = '[' + std::to_string(vectors_per_thread_) + "][" + std::to_string(length_) + ']';
             if (each_ == 1)
                 out.line(type, ' ', in->name, of, ";");
             else
                 out.line("alignas(", bytes_of(*in) * each_, ") ", type, ' ', in->name, of, '[', each_, "];");
         }
-        open_columns_apart();
+        open_strided_columns();
         if (each_ == 1) {
             open_elements();
             for (const array_argument* in : inputs)
@@ -98,11 +98,11 @@ private:
 
     void write_space(std::size_t) override {
         source_writer& out = b_.code;
-        write_loads_apart();
-        open_columns_apart();
+        write_strided_loads();
+        open_strided_columns();
         write_folds();
         const std::string owner = "if (at < " + b_.count(vectors(), "vectors") + ')';
-        each_ == 1 ? write_results_apart(owner) : write_results(owner);
+        each_ == 1 ? write_strided_results(owner) : write_results(owner);
         out.close();
     }
 
@@ -110,7 +110,7 @@ private:
         source_writer& out = b_.code;
         std::vector<fold_writer>& folds = folds_[0];
         const std::string n = b_.count(points_of(spaces_[0].bits()), "folded");
-        load_kept(each_ == 1 ? kept_bits() : outer_bits());
+        load_invariants(each_ == 1 ? kept_bits() : outer_bits());
         declare_results(folds);
         const auto outside = b_.body.scope();
         open_columns("columns");
@@ -126,7 +126,7 @@ private:
             const std::string values = "value" + std::to_string(i);
             out.line(own(folds[i].name()), " = ",
                      folds[i].is_moments() ? moments_of_few(folds[i]) + '(' + values + ", " + n + ')'
-                                           : b_.join_pairs(folds[i].later_joiner(), length_, values),
+                                           : b_.join_pairs(folds[i].ordered_joiner(), length_, values),
                      ";");
         }
         close_columns();
@@ -134,7 +134,7 @@ private:
     }
 
     /// Values that are the same for all columns are computed once, outside any condition.
-    void write_results_apart(const std::string& owner) {
+    void write_strided_results(const std::string& owner) {
         for (const std::size_t k : results_) {
             const std::string value = b_.body.value(b_.graph.roots[k], b_.code);
             b_.code.line("const ", b_.needs.type(b_.outputs[k].at->head.type), ' ', result(k), " = ", value, ";");
@@ -150,7 +150,7 @@ private:
         f.part_type();  // declares the types
         f.joiner();
         b_.needs.add("moments_of_few",
-                     "/// Of the first n values: their mean, then the squares about it.\n"
+                     "/// Returns the mean of the first n values and the sum of their squared deviations from it.\n"
                      "template <class type, int most>\n"
                      "__device__ __forceinline__ moments<type> moments_of_few(const type (&v)[most], " +
                          b_.linear() +
@@ -170,7 +170,8 @@ private:
 
     void write_ending() override {}
 
-    const std::uint32_t length_, apart_;  // of the longest column; vectors that a thread has, a block's threads apart
+    const std::uint32_t length_;              // of the longest column
+    const std::uint32_t vectors_per_thread_;  // a block's threads apart from each other
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
         each = 1;
         for (const node_id g : generators) each = std::max(each, generator_group(b.graph.nodes[g].type));
     }
-    while (each > 1 && each * cost_of(b.graph, s.wanted(b.graph)) > statement_budget) each /= 2;
+    while (each > 1 && each * cost_of(b.graph, s.computed_nodes(b.graph)) > statement_budget) each /= 2;
     if (generators.empty() && is_known_short(s) && s.longest() < each * (is_aligned(inputs) ? 4 : 8)) return 1;
     return generators.empty() || f.draws_groups(s, s.inner(), each) ? each : 1;
 }

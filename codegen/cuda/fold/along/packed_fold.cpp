@@ -42,8 +42,9 @@ std::string add_extremes(prelude& needs, dtype t, bool greatest) {
         bytes ? "join(join(" + part(0, 8) + ", " + part(0, 24) + "), join(" + part(1, 8) + ", " + part(1, 24) + "))"
               : "join(" + part(0, 0) + ", " + part(0, 16) + ')';
     add_struct(needs,
-               std::string(greatest ? "Greatest" : "Least") + " elements among words, by pairs of 16 bits" +
-                   (bytes ? ", whose upper bytes decide." : "."),
+               std::string("Computes the ") + (greatest ? "maximum" : "minimum") +
+                   " of elements packed in words, by 16-bit pairs" +
+                   (bytes ? "; the upper byte of each half decides." : "."),
                name, type, start, static_cast<std::uint32_t>(4 / size_of(t)),
                "            packed[0] = " + best + "(packed[0], words[i]);\n" +
                    (bytes ? "            packed[1] = " + best + "(packed[1], words[i] << 8);\n" : std::string()),
@@ -57,7 +58,7 @@ std::string add_extremes(prelude& needs, dtype t, bool greatest) {
 std::string add_sums(prelude& needs, dtype t, const std::string& result) {
     const std::string type = needs.type(t), name = "sum_of_" + type,
                       number = needs.type(is_signed(t) ? dtype::i4 : dtype::u4);
-    add_struct(needs, "Sums of bytes, four at once.", name, type, 0, 4,
+    add_struct(needs, "Sums bytes, four per instruction.", name, type, 0, 4,
                "            packed[i % 2] = __dp4a(" + number + "(words[i]), " + number + "(0x01010101), " + number +
                    "(packed[i % 2]));\n",
                "    static __device__ __forceinline__ " + result +

@@ -35,11 +35,10 @@ void row_fold::write_persistent_tiles() {
         out.line("for (; ", at, " >= row_tiles; ", at, " -= row_tiles) ++", row, ";");
     };
     write_step("row", "tile");
-    out.line(type,
-             " held = row, publisher = tile;  // the row that this block has something of, and its first tile there");
+    out.line(type, " held = row, publisher = tile;  // the row in progress, and this block's first tile of it");
     out.open("while (true)");
     const auto outside = b_.body.scope();
-    b_.write_digits("row", kept_);
+    b_.write_digits("row", kept_axes_);
     if (!aligned) write_head(0, n);
     // After its last tile a block loads nothing and publishes the part that it still holds.
     out.line("const bool is_row = row < ", rows(), ";");

@@ -5,7 +5,7 @@ namespace ingot::codegen {
 
 using namespace detail;
 
-void row_fold::write_place() {
+void row_fold::locate_thread() {
     if (choice_.how == layout::persistent_tiles) return;
     source_writer& out = b_.code;
     if (!choice_.is_block_wide()) out.line("const ", b_.needs.type(dtype::u4), " lane = threadIdx.x % ", lanes_, "u;");
@@ -17,8 +17,8 @@ void row_fold::write_place() {
                  threads_ / lanes_, "u + threadIdx.x / ", lanes_, "u;");
         out.line("const ", b_.linear(), " row = mine < ", rows(), " ? mine : ", rows(), " - 1;");
     }
-    b_.write_digits("row", kept_);
-    load_kept(kept_bits());
+    b_.write_digits("row", kept_axes_);
+    load_invariants(kept_bits());
     b_.step.grid[0] = ceil_divide(points_of(kept_bits()), threads_ / lanes_);
 }
 
@@ -161,7 +161,7 @@ void row_fold::write_rounds(std::size_t number) {
 void row_fold::write_dealt_rounds(std::size_t number) {
     source_writer& out = b_.code;
     const std::string type = b_.linear();
-    out.line("__shared__ ", type, " asked[2];");
+    out.line("__shared__ ", type, " dealt_piece[2];");
     out.open("for (", type, " at = blockIdx.y, turn = 0; at * piece < vectors - rounds; turn ^= 1)");
     out.line("const ", type, " v = rounds + at * piece + ", lane(), ", end = min(vectors, rounds + (at + 1) * piece);");
     out.line(type, " number = at;");
@@ -170,11 +170,11 @@ void row_fold::write_dealt_rounds(std::size_t number) {
     out.line("if (deals && threadIdx.x == 0) number = atomicInc(", counters(""), " + 1, 0x7fffffffu);");
     out.open("if (v < end)");  // the first thread's v always is
     load_vector_tile(number, "end");
-    out.line("if (threadIdx.x == 0) asked[turn] = gridDim.y + number;");
+    out.line("if (threadIdx.x == 0) dealt_piece[turn] = gridDim.y + number;");
     join_vector_tile(number, "end");
     out.close();
     out.line("__syncthreads();");
-    out.line("at = asked[turn];");
+    out.line("at = dealt_piece[turn];");
     out.close();
 }
 

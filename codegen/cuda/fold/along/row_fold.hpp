@@ -27,7 +27,7 @@ private:
     }
     std::string lanes() const override { return std::to_string(lanes_) + 'u'; }
     std::string first_result() const override { return b_.rank == 0 ? "" : "row"; }
-    void write_place() override;
+    void locate_thread() override;
     void write_space(std::size_t number) override;
     /// A row of whole vectors, v of them from `head` on, dealt to the lanes in turn.
     void write_vectors(std::size_t number, const std::string& n);
