@@ -41,6 +41,7 @@ key_header read_header(word_reader& in) {
     h.where = static_cast<target>(modes >> 8 & 15u);
     h.math = static_cast<math_mode>(modes >> 12 & 15u);
     h.wide_index = (modes >> 16 & 1u) != 0;
+    h.past_caches = (modes >> 17 & 1u) != 0;
     const std::uint32_t target_word = in.next();
     h.architecture = target_word & 0xffffu;
     h.outputs = target_word >> 16;
@@ -344,6 +345,7 @@ std::string describe(const key& k) {
     constexpr const char* modes[] = {"", " strict", " fast", " tf32"};
     out += modes[static_cast<std::size_t>(k.header.math)];
     out += k.header.wide_index ? " 64-bit" : " 32-bit";
+    if (k.header.past_caches) out += " past caches";
     out += " axes[";
     for (const axis_class& a : k.axes) {
         if (&a != k.axes.data()) out += ' ';

@@ -5,9 +5,11 @@
 // Functions of the mathematical library round differently when vectorised, so where one is called every element goes
 // through whole vectors (host/loops.hpp); those at the end of a row go through padded copies.
 //
-// Results larger than any cache are computed strip by strip into a copy in the cache, and written past the caches in
-// whole lines: an ordinary store first reads the line that it will write, a third more traffic for a + b.
+// Results larger than any cache have a kernel of their own: they are computed strip by strip into a copy in the cache,
+// and written past the caches in whole lines. An ordinary store first reads the line that it will write, a third more
+// traffic for a + b.
 #include "codegen/host/map.hpp"
+#include "codegen/host/streaming.hpp"
 #include "codegen/plan/emitters.hpp"
 
 #include <algorithm>
@@ -26,7 +28,7 @@ host_map::host_map(const key& k, const graph& g)
     : b_(k, g),
       inner_(b_.rank - 1),
       vectors_(calls_inexact(g, target::host) || has_random_strips()),
-      streams_(can_stream()) {
+      streams_(k.header.past_caches && can_stream()) {
     choose_side();
     if (has_short_rows() || (vectors_ && b_.rank > 1 && side_ < 0))
         packed_.emplace(b_, axes_in(all_axes()), packed_strip);
@@ -39,7 +41,7 @@ host_map::host_map(const key& k, const graph& g)
 void host_map::write(plan& p) {
     b_.name_scalars();
     b_.code.line("const arguments& p = *given;");
-    if (streams_) declare_large();
+    if (streams_) b_.needs.add("stream", stream_text);
     if (vectors_ || packed_) declare_copies();
     if (packed_) {
         declare_packing();
@@ -60,7 +62,7 @@ void host_map::write(plan& p) {
     }
     if (packed_ || side_ >= 0) b_.code.close();
     b_.code.close();
-    if (streams_) b_.code.line("if (large) settle();");
+    if (streams_) b_.code.line("settle();");
     b_.step.in_order = std::ranges::any_of(b_.outputs, [&](const array_argument& z) {
         return b_.is_scattered(z) && b_.graph.nodes[b_.graph.roots[z.index]].code != 0;
     });
@@ -68,6 +70,7 @@ void host_map::write(plan& p) {
     b_.step.pattern = "map";
     b_.step.work = {{all_axes(), b_.cost}};
     b_.step.threads = 1;
+    b_.step.can_stream = can_stream();
     if (side_ >= 0)
         b_.step.reason = "tiles of " + std::to_string(height_) + " rows by " + std::to_string(strip) +
                          ": what lies across the rows is read by whole lines";

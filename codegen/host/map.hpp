@@ -78,7 +78,6 @@ private:
 
     /// Whether rows of results are whole lines, and no operand read just before has brought these lines into a cache.
     bool can_stream() const;
-    void declare_large();
     /// Declares whether this piece's lines belong to it alone.
     void declare_streaming();
 
@@ -133,7 +132,7 @@ private:
     int inner_, side_ = -1;
     std::uint32_t height_ = 1;             // rows of a tile
     bool vectors_;                         // goes through whole vectors
-    bool streams_;                         // stores past the caches where the results are large
+    bool streams_;                         // stores past the caches
     std::optional<packed_strips> packed_;  // where rows are short
     std::vector<row> rows_;
     std::vector<value_of_rows> values_of_rows_;

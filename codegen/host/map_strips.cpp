@@ -3,17 +3,10 @@
 
 #include "codegen/host/map.hpp"
 #include "codegen/host/random_numbers.hpp"
-#include "codegen/host/streaming.hpp"
 
 namespace ingot::codegen {
 
 using namespace detail;
-
-namespace {
-
-constexpr std::uint32_t streamed_bytes = 64u << 20;  // with the operands, more than a last-level cache holds
-
-}  // namespace
 
 bool host_map::can_stream() const {
     const auto is_unaliased = [](const operand_class& o) { return !o.head.aliased; };
@@ -22,21 +15,11 @@ bool host_map::can_stream() const {
            std::ranges::all_of(b_.key.operands, is_unaliased) && std::ranges::all_of(b_.outputs, in_lines);
 }
 
-void host_map::declare_large() {
-    std::uint32_t bytes = 0;
-    for (const array_argument& out : b_.outputs)
-        bytes += static_cast<std::uint32_t>(detail::size_of(out.at->head.type));
-    const std::string size = b_.rank == 1 ? "n0" : "size";
-    b_.code.line("const bool large = ", b_.count(points_of(axis_range(0, b_.rank)), size),
-                 " >= ", streamed_bytes / bytes, ";");
-    b_.needs.add("stream", stream_text);
-}
-
 void host_map::declare_streaming() {
     std::string aligned;
     for (const array_argument& out : b_.outputs)
         aligned += (packed_ ? " && " + packed_strips::dense(out) : "") + " && starts_line(" + out.name + "_row)";
-    b_.code.line("const bool streaming = large", aligned, ";");
+    b_.code.line("const bool streaming = ", aligned.substr(4), ";");
 }
 
 void host_map::write_random_strips() {

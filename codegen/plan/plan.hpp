@@ -113,10 +113,11 @@ struct launch {
     // For explain: operands, outputs and temporaries read and written (indices, equal views once), and the operations.
     std::vector<std::uint16_t> reads, writes, reads_temporaries, writes_temporaries;
     std::vector<codegen::work> work;
-    bool in_order = false;  // host: its blocks run one after the other
-    std::string pattern;    // "map", "row reduction", ...: what explain prints
-    kernel_shape shape;     // on CUDA: how threads share the elements
-    std::string reason;     // why this tile and launch shape
+    bool in_order = false;    // host: its blocks run one after the other
+    bool can_stream = false;  // host: a key with past_caches gives another kernel
+    std::string pattern;      // "map", "row reduction", ...: what explain prints
+    kernel_shape shape;       // on CUDA: how threads share the elements
+    std::string reason;       // why this tile and launch shape
 
     /// The index of a formula in `formulas`, to which it is added where it is missing.
     std::uint16_t index_of(const formula& f) {

@@ -276,6 +276,12 @@ void run_launch(const launch& step, const loaded_kernel& kernel, const step_cont
         add(counter::kernel_launches);
 }
 
+bool has_large_results(const classified& c, const statement& s) {
+    std::uint64_t bytes = 0;
+    for (const output& o : s.outputs) bytes += detail::size_of(o.type);
+    return static_cast<std::uint64_t>(c.size) * bytes >= detail::past_caches_bytes;
+}
+
 }  // namespace
 
 void run(const executable& e, const classified& c, const statement& s, stream_state& stream,
@@ -287,6 +293,8 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
                 "[graph] recording on a host needs a compiler for the host's kernels, and none was found");
         return latest.interpreted ? run_interpreted(e, c, s) : run(latest, c, s, stream, cached);
     }
+    if (e.has_large_form && has_large_results(c, s)) [[unlikely]]
+        if (const executable& large = large_form_of(e); &large != &e) return run(large, c, s, stream, cached);
     const profiled_range range(e.plan.expression);
     const bool again = cached != nullptr && cached->size() == e.kernels.size();
     if (cached != nullptr && !again) cached->clear();

@@ -192,6 +192,8 @@ void load_steps(executable& e) {
             e.functions.push_back(&library_function_named(call->function));
     const auto launches = codegen::launches_of(e.plan);
     if (launches.empty()) return;
+    const auto can_stream = [](const codegen::launch& l) { return l.can_stream; };
+    e.has_large_form = !e.key.header.past_caches && std::ranges::any_of(launches, can_stream);
     e.module = load(source_of(e.key, e.plan));
     for (const codegen::launch& step : launches) {
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -227,6 +229,16 @@ source_text source_of(const codegen::key& key, const codegen::plan& plan) {
         source.options = {plan.contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
     for (const codegen::launch& step : codegen::launches_of(plan)) source.kernels.push_back(step.kernel);
     return source;
+}
+
+const executable& large_form_of(const executable& e) {
+    if (const executable* const known = e.large_form.load(std::memory_order_acquire)) return *known;
+    codegen::key key = e.key;
+    key.header.past_caches = true;
+    const executable& large = executable_for(codegen::encode(key));
+    if (large.interpreted) return e;
+    e.large_form.store(&large, std::memory_order_release);
+    return large;
 }
 
 bool is_loaded(std::span<const std::uint32_t> key) {

@@ -65,6 +65,8 @@ struct executable {
     bool interpreted = false;
     std::exception_ptr rejected;  // in a successor: the compiler rejected the source
     mutable std::atomic<const executable*> successor{nullptr};
+    bool has_large_form = false;  // the key with past_caches set gives other kernels
+    mutable std::atomic<const executable*> large_form{nullptr};
     mutable retry_schedule retry;
 
     /// The executable that runs in its place.
@@ -83,6 +85,10 @@ const executable& compile_again(const executable&);
 /// The executable of a key, from the table, or lowered, planned and compiled outside every lock. Throws compile_error,
 /// library_error, or error where the pattern has no kernel.
 const executable& executable_for(std::span<const std::uint32_t> key);
+
+/// The executable of the same statement for large results, if it has another form for these. The executable itself
+/// where no compiler is available.
+const executable& large_form_of(const executable&);
 
 /// Whether the table has the key.
 bool is_loaded(std::span<const std::uint32_t> key);

@@ -20,6 +20,10 @@ public:
         k_.header.wide_index = wide;
     }
 
+    key_builder& past_caches() {
+        k_.header.past_caches = true;
+        return *this;
+    }
     key_builder& math(detail::math_mode mode) {
         k_.header.math = mode;
         return *this;

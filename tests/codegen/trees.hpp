@@ -146,6 +146,8 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(1).leaf(c8, "1", false).related(0, {3}).map("subtract");
              return b.output(c8, "1", false).done();
          }},
+        {"where_past_caches",
+         [](target t) { return where_tree(t, f4, 1, "1", "1").past_caches().output(f4, "1").done(); }},
         {"where_wide",
          [](target t) {
              key_builder b(t, true);

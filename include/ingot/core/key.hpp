@@ -1,7 +1,7 @@
 // The key: everything that decides the code of a kernel, and nothing else. It is a flat sequence of 32-bit words. Every
 // evaluation writes it, so its layout is fast to write; keys are compared in full. It is the lowerer's only input.
 //
-//   header      version | target | math | checks | wide index; architecture | number of outputs;
+//   header      version | target | math | wide index | past caches; architecture | number of outputs;
 //               number of program words; of operands; of axes
 //   program     postfix words (program.hpp), one tree for each output, in order
 //   axes        two words each, after joint dimension collapse: first the outputs' axes, outermost first, then the axes
@@ -44,14 +44,18 @@ struct key_header {
     detail::target where = target::host;
     math_mode math = math_mode::standard;
     bool wide_index = false;         // a linear index over some kernel space needs 64 bits
+    bool past_caches = false;        // on the host: large results are written past the caches (below)
     std::uint32_t architecture = 0;  // 90 for sm_90; 0 on the host
     std::uint32_t outputs = 0, program = 0, operands = 0, axes = 0;
 };
 inline constexpr std::uint32_t key_header_words = 5;
+/// Classification leaves `past_caches` false. The launch sets it, and so has a second kernel made, where results have
+/// this many bytes: with the operands, more than a last-level cache holds.
+inline constexpr std::uint64_t past_caches_bytes = 64u << 20;
 
 constexpr void write_header(const key_header& h, std::uint32_t* out) {
     out[0] = key_version | static_cast<std::uint32_t>(h.where) << 8 | static_cast<std::uint32_t>(h.math) << 12 |
-             static_cast<std::uint32_t>(h.wide_index) << 16;
+             static_cast<std::uint32_t>(h.wide_index) << 16 | static_cast<std::uint32_t>(h.past_caches) << 17;
     out[1] = h.architecture | h.outputs << 16;
     out[2] = h.program;
     out[3] = h.operands;
