@@ -8,27 +8,27 @@ struct max_float {
     static float join(float a, float b) { return (a < b) | (b != b) ? b : a; }
 };
 
-/// A lane's best element yet, and in which strip it stood; a NaN stays.
+/// Updates a lane's best element and the number of its strip; a NaN stays best.
 static inline void keep_max_float(float v, int32 strip, float& best, int32& best_strip) {
     const int32 wins = -int32(!(v <= best)) & -int32(best == best);
     best = wins ? v : best;
     best_strip = wins ? strip : best_strip;
 }
 
-/// An element and its place in the row.
-struct place_float {
+/// An element and its index in the row.
+struct indexed_float {
     float value;
     int64 at;
 };
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define independent _Pragma("GCC ivdep")
 #endif
 
-/// All lanes as one, joined as a tree.
+/// Combines all lanes as a balanced tree.
 template <class joiner, int n, class type>
 static inline type join_lanes(type* lanes) {
     if constexpr (n > 1) {
@@ -43,35 +43,35 @@ struct earlier {
     static int join(int a, int b) { return a < b ? a : b; }
 };
 
-/// The first place of the best value: lane j of strip s is s * n + j. A NaN is best.
+/// Returns the first index of the best value; lane j of strip s has index s * n + j. A NaN is best.
 template <class joiner, int n, class type, class number>
 static inline int first_of_lanes(const type* lanes, const number* strips, type& best) {
     alignas(64) type values[n];
-    alignas(64) int places[n];
+    alignas(64) int indices[n];
     for (int l = 0; l < n; ++l) values[l] = lanes[l];
     best = join_lanes<joiner, n>(values);
     for (int l = 0; l < n; ++l)
-        places[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;
-    return join_lanes<earlier, n>(places);
+        indices[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;
+    return join_lanes<earlier, n>(indices);
 }
 
 struct argmax_float {
-    static place_float join(place_float a, place_float b) {
+    static indexed_float join(indexed_float a, indexed_float b) {
         if (a.value != a.value || b.value != b.value)
             return a.value != a.value && (b.value == b.value || a.at < b.at) ? a : b;
         return a.value > b.value || (a.value == b.value && a.at < b.at) ? a : b;
     }
 };
 
-/// The winner among lanes.
+/// Returns the best element of all lanes and its index.
 template <int n>
-static inline place_float first_argmax_float(const float* lanes, const int32* strips, int64 from) {
+static inline indexed_float first_argmax_float(const float* lanes, const int32* strips, int64 from) {
     float best;
-    const int place = first_of_lanes<max_float, n>(lanes, strips, best);
-    return {best, from + place};
+    const int index = first_of_lanes<max_float, n>(lanes, strips, best);
+    return {best, from + index};
 }
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
 template <class type>
 static inline void put(uint64* slot, type v) {
     __builtin_memcpy(slot, &v, sizeof v);
@@ -99,7 +99,7 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 piece = block % pieces;
-        place_float argmax0;
+        indexed_float argmax0;
         {
             const uint32 from = piece * 32768;
             const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
@@ -123,8 +123,8 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
         put(slots + piece * stride + 1 * p.rows, argmax0.at);
         if (__atomic_add_fetch(p.scratch + 0, 1, __ATOMIC_ACQ_REL) != pieces) continue;
         p.scratch[0] = 0;
-        place_float whole0 = place_float{-__builtin_inff(), int64(~0ull >> 1)};
-        for (uint32 s = 0; s < pieces; ++s) whole0 = argmax_float::join(whole0, place_float{take<float>(slots + s * stride), take<int64>(slots + s * stride + 1 * p.rows)});
+        indexed_float whole0 = indexed_float{-__builtin_inff(), int64(~0ull >> 1)};
+        for (uint32 s = 0; s < pieces; ++s) whole0 = argmax_float::join(whole0, indexed_float{take<float>(slots + s * stride), take<int64>(slots + s * stride + 1 * p.rows)});
         argmax0 = whole0;
         *(p.z0) = argmax0.at;
     }

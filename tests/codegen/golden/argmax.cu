@@ -4,8 +4,8 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// An element and its place in the row.
-struct place_float {
+/// An element and its index in the row.
+struct indexed_float {
     float value;
     int64 at;
 };
@@ -21,18 +21,18 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Of two places, the second of which stands behind the first.
-struct later_argmax_float {
-    static __device__ __forceinline__ place_float join(place_float a, place_float b) { return !(b.value <= a.value) && a.value == a.value ? b : a; }
+/// Combines two elements; the second has the greater index.
+struct ordered_argmax_float {
+    static __device__ __forceinline__ indexed_float join(indexed_float a, indexed_float b) { return !(b.value <= a.value) && a.value == a.value ? b : a; }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
@@ -40,23 +40,23 @@ __device__ __forceinline__ type join_pairs(const type* v) {
 }
 
 struct argmax_float {
-    static __device__ __forceinline__ place_float join(place_float a, place_float b) {
+    static __device__ __forceinline__ indexed_float join(indexed_float a, indexed_float b) {
         const bool alike = a.value == b.value || (a.value != a.value && b.value != b.value);
         return (alike ? a.at < b.at : a.value > b.value || a.value != a.value) ? a : b;
     }
 };
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-__device__ __forceinline__ place_float from_lane(place_float v, int far) {
+__device__ __forceinline__ indexed_float from_lane(indexed_float v, int far) {
     return {from_lane(v.value, far), from_lane(v.at, far)};
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -64,7 +64,7 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block; every thread has the result.
+/// Combines one value per thread of the block; every thread gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
     __shared__ type warps[n];
@@ -72,12 +72,12 @@ __device__ __forceinline__ type join_block(type v) {
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
     v = join_lanes<fold, n>(warps[threadIdx.x % n]);
-    __syncthreads();  // the next fold writes the same place
+    __syncthreads();  // the next reduction overwrites the same shared memory
     return v;
 }
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
+/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
 template <class type>
 struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
@@ -91,20 +91,20 @@ __device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
 }
 
 template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
     alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Loads what is there of a value by now.
+/// Loads the words of a value that have been published so far.
 template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
 #pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
 }
 
 template <class type>
@@ -116,12 +116,12 @@ __device__ __forceinline__ bool is_there(const message<type>& v) {
 }
 
 template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
     alignas(16) uint32 words[message<type>::n];
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
+        slot[i * word_stride] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
@@ -136,12 +136,12 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
-    place_float argmax0 = place_float{-__int_as_float(0x7f800000), int64(0)};
+    indexed_float argmax0 = indexed_float{-__int_as_float(0x7f800000), int64(0)};
     {
-        place_float part0 = place_float{-__int_as_float(0x7f800000), int64(0)};
+        indexed_float part0 = indexed_float{-__int_as_float(0x7f800000), int64(0)};
         const uint32 vectors = p.folded / 4;
         const uint32 edge = vectors * 4 + threadIdx.x;
         float x0_edge;
@@ -163,16 +163,16 @@ reduce(const __grid_constant__ arguments p) {
             }
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
-                place_float value0[4];
+                indexed_float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    value0[e] = place_float{x0[u][e], int64((v + u * 512u) * 4 + e)};
+                    value0[e] = indexed_float{x0[u][e], int64((v + u * 512u) * 4 + e)};
                 }
-                part0 = later_argmax_float::join(part0, join_pairs<later_argmax_float, 4>(value0));
+                part0 = ordered_argmax_float::join(part0, join_pairs<ordered_argmax_float, 4>(value0));
             }
         }
         const uint32 piece = deals ? 4096u : ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
-        __shared__ uint32 asked[2];
+        __shared__ uint32 dealt_piece[2];
         for (uint32 at = blockIdx.y, turn = 0; at * piece < vectors - rounds; turn ^= 1) {
             const uint32 v = rounds + at * piece + threadIdx.x, end = min(vectors, rounds + (at + 1) * piece);
             uint32 number = at;
@@ -184,23 +184,23 @@ reduce(const __grid_constant__ arguments p) {
                     if (v + u * 512u >= end) continue;
                     load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
                 }
-                if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
+                if (threadIdx.x == 0) dealt_piece[turn] = gridDim.y + number;
 #pragma unroll
                 for (unsigned int u = 0; u < 8; ++u) {
                     if (v + u * 512u >= end) break;
-                    place_float value0[4];
+                    indexed_float value0[4];
 #pragma unroll
                     for (unsigned int e = 0; e < 4; ++e) {
-                        value0[e] = place_float{x0[u][e], int64((v + u * 512u) * 4 + e)};
+                        value0[e] = indexed_float{x0[u][e], int64((v + u * 512u) * 4 + e)};
                     }
-                    part0 = later_argmax_float::join(part0, join_pairs<later_argmax_float, 4>(value0));
+                    part0 = ordered_argmax_float::join(part0, join_pairs<ordered_argmax_float, 4>(value0));
                 }
             }
             __syncthreads();
-            at = asked[turn];
+            at = dealt_piece[turn];
         }
         if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
-            part0 = argmax_float::join(part0, place_float{x0_edge, int64(edge)});
+            part0 = argmax_float::join(part0, indexed_float{x0_edge, int64(edge)});
         }
         argmax0 = argmax_float::join(argmax0, part0);
     }
@@ -208,7 +208,7 @@ reduce(const __grid_constant__ arguments p) {
     for (bool of_blocks = false;; of_blocks = true) {
         argmax0 = join_block<argmax_float, 16>(argmax0);
         if (of_blocks || gridDim.y == 1) break;
-        // The thread with the ticket tells all.
+        // Thread 0 holds the block's ticket; the barrier broadcasts whether it is the last one.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x;
         const uint64 stride = 4 * uint64(p.rows);
@@ -218,10 +218,10 @@ reduce(const __grid_constant__ arguments p) {
             }
             return;
         }
-        place_float whole0 = place_float{-__int_as_float(0x7f800000), int64(0)};
+        indexed_float whole0 = indexed_float{-__int_as_float(0x7f800000), int64(0)};
 #pragma unroll 1
         for (uint32 s = threadIdx.x; s < gridDim.y; s += 1 * 512u) {
-            message<place_float> taken0[1];
+            message<indexed_float> taken0[1];
             bool waits = true;
 #pragma unroll 1
             while (waits) {
@@ -243,7 +243,7 @@ reduce(const __grid_constant__ arguments p) {
                 whole0 = argmax_float::join(whole0, s == blockIdx.y ? argmax0 : consume(taken0[u], part, p.rows));
             }
         }
-        __syncthreads();  // each thread has heard from some blocks only, and the others may still take pieces
+        __syncthreads();  // each thread has polled some blocks only; the others may still take pieces
         if (threadIdx.x == 0) reinterpret_cast<uint32*>(p.scratch)[1] = 0;
         argmax0 = whole0;
     }

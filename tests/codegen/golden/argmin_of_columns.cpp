@@ -8,20 +8,20 @@ struct min_int32 {
     static int32 join(int32 a, int32 b) { return b < a ? b : a; }
 };
 
-/// A lane's best element yet, and in which strip it stood.
+/// Updates a lane's best element and the number of its strip.
 static inline void keep_min_int32(int32 v, int32 strip, int32& best, int32& best_strip) {
     const bool wins = v < best;
     best = wins ? v : best;
     best_strip = wins ? strip : best_strip;
 }
 
-/// An element and its place in the row.
-struct place_int32 {
+/// An element and its index in the row.
+struct indexed_int32 {
     int32 value;
     int64 at;
 };
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -29,12 +29,12 @@ struct place_int32 {
 #endif
 
 struct argmin_int32 {
-    static place_int32 join(place_int32 a, place_int32 b) {
+    static indexed_int32 join(indexed_int32 a, indexed_int32 b) {
         return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
     }
 };
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
 template <class type>
 static inline void put(uint64* slot, type v) {
     __builtin_memcpy(slot, &v, sizeof v);
@@ -66,8 +66,8 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
         const uint32 piece = block % pieces;
         const int32 i0 = int32(block / pieces * 2048);
         const int m = p.n0 - i0 < 2048 ? int(p.n0 - i0) : 2048;
-        alignas(64) place_int32 argmin0[2048];
-        for (int j = 0; j < m; ++j) argmin0[j] = place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
+        alignas(64) indexed_int32 argmin0[2048];
+        for (int j = 0; j < m; ++j) argmin0[j] = indexed_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
         {
             const uint32 from = piece * 512;
             const uint32 to = p.folded - from < 512 ? p.folded : from + 512;
@@ -96,7 +96,7 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
                         keep_min_int32(x0_strip[j], int32(k - group), lanes0[j], strips0[j]);
                     }
                 }
-                for (int j = 0; j < m; ++j) argmin0[j] = argmin_int32::join(argmin0[j], place_int32{lanes0[j], int64(group) + strips0[j]});
+                for (int j = 0; j < m; ++j) argmin0[j] = argmin_int32::join(argmin0[j], indexed_int32{lanes0[j], int64(group) + strips0[j]});
             }
         }
         uint64* const slots = p.scratch + p.rows + i0;
@@ -105,9 +105,9 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
         for (int j = 0; j < m; ++j) put(slots + piece * stride + 1 * p.rows + j, argmin0[j].at);
         if (__atomic_add_fetch(p.scratch + i0, 1, __ATOMIC_ACQ_REL) != pieces) continue;
         p.scratch[i0] = 0;
-        for (int j = 0; j < m; ++j) argmin0[j] = place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
+        for (int j = 0; j < m; ++j) argmin0[j] = indexed_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
         for (uint32 s = 0; s < pieces; ++s)
-            for (int j = 0; j < m; ++j) argmin0[j] = argmin_int32::join(argmin0[j], place_int32{take<int32>(slots + s * stride + j), take<int64>(slots + s * stride + 1 * p.rows + j)});
+            for (int j = 0; j < m; ++j) argmin0[j] = argmin_int32::join(argmin0[j], indexed_int32{take<int32>(slots + s * stride + j), take<int64>(slots + s * stride + 1 * p.rows + j)});
         int64* const z0_strip = p.z0 + i0;
         independent
         for (int j = 0; j < m; ++j) {

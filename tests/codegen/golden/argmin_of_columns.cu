@@ -10,8 +10,8 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// An element and its place in the row.
-struct place_int32 {
+/// An element and its index in the row.
+struct indexed_int32 {
     int32 value;
     int64 at;
 };
@@ -27,18 +27,18 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Of two places, the second of which stands behind the first.
-struct later_argmin_int32 {
-    static __device__ __forceinline__ place_int32 join(place_int32 a, place_int32 b) { return b.value < a.value ? b : a; }
+/// Combines two elements; the second has the greater index.
+struct ordered_argmin_int32 {
+    static __device__ __forceinline__ indexed_int32 join(indexed_int32 a, indexed_int32 b) { return b.value < a.value ? b : a; }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
@@ -46,17 +46,17 @@ __device__ __forceinline__ type join_pairs(const type* v) {
 }
 
 struct argmin_int32 {
-    static __device__ __forceinline__ place_int32 join(place_int32 a, place_int32 b) {
+    static __device__ __forceinline__ indexed_int32 join(indexed_int32 a, indexed_int32 b) {
         return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
     }
 };
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
-/// is a loop.
+/// Combines n variables per thread down the thread rows of a block; the first row gets the results. Large
+/// types are combined in a loop, which is not unrolled.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
-    __syncthreads();  // the last fold was in the same place
+    __syncthreads();  // the previous reduction used the same shared memory
 #pragma unroll
     for (int i = 0; i < n; ++i) own[i] = v[i];
     while (height > 1) {
@@ -77,8 +77,8 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
     for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
+/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
 template <class type>
 struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
@@ -92,20 +92,20 @@ __device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
 }
 
 template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
     alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Loads what is there of a value by now.
+/// Loads the words of a value that have been published so far.
 template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
 #pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
 }
 
 template <class type>
@@ -117,21 +117,21 @@ __device__ __forceinline__ bool is_there(const message<type>& v) {
 }
 
 template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
     alignas(16) uint32 words[message<type>::n];
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
+        slot[i * word_stride] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
 
-/// Gives what the first row of threads has, each n variables, to all rows.
+/// Broadcasts n variables per thread from the first thread row of a block to all rows.
 template <int n, class type>
 __device__ __forceinline__ void share_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
-    __syncthreads();  // the last fold was in the same place
+    __syncthreads();  // the previous reduction used the same shared memory
 #pragma unroll
     for (int i = 0; i < n; ++i)
         if (down == 0) own[i] = v[i];
@@ -156,7 +156,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
     const uint32 down = quotient(threadIdx.x, p.by_across), height = quotient(256u, p.by_across);
@@ -168,9 +168,9 @@ reduce(const __grid_constant__ arguments p) {
     const int32 i0 = int32(column);
     const uint32 first = column;
     alignas(16) __shared__ uint64 room[2048];
-    place_int32 argmin0[4] = {place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}};
+    indexed_int32 argmin0[4] = {indexed_int32{int32(~(1ull << 31)), int64(0)}, indexed_int32{int32(~(1ull << 31)), int64(0)}, indexed_int32{int32(~(1ull << 31)), int64(0)}, indexed_int32{int32(~(1ull << 31)), int64(0)}};
     {
-        place_int32 part0[4] = {place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}};
+        indexed_int32 part0[4] = {indexed_int32{int32(~(1ull << 31)), int64(0)}, indexed_int32{int32(~(1ull << 31)), int64(0)}, indexed_int32{int32(~(1ull << 31)), int64(0)}, indexed_int32{int32(~(1ull << 31)), int64(0)}};
         const uint32 n = mine ? p.folded : 0, step = gridDim.y * 4 * height;
         uint32 k = blockIdx.y * 4u * height + down;
         if (columns == 4) {
@@ -193,18 +193,18 @@ reduce(const __grid_constant__ arguments p) {
                 }
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    place_int32 value0[4];
+                    indexed_int32 value0[4];
 #pragma unroll
                     for (unsigned int u = 0; u < 4; ++u) {
-                        value0[u] = place_int32{x0[u][e], int64(k + u * height)};
+                        value0[u] = indexed_int32{x0[u][e], int64(k + u * height)};
                     }
                     if (!whole) {
 #pragma unroll
                         for (unsigned int u = 0; u < 4; ++u) {
-                            if (k + u * height >= n) value0[u] = place_int32{int32(~(1ull << 31)), int64(0)};
+                            if (k + u * height >= n) value0[u] = indexed_int32{int32(~(1ull << 31)), int64(0)};
                         }
                     }
-                    part0[e] = later_argmin_int32::join(part0[e], join_pairs<later_argmin_int32, 4>(value0));
+                    part0[e] = ordered_argmin_int32::join(part0[e], join_pairs<ordered_argmin_int32, 4>(value0));
                 }
             }
         } else {
@@ -218,7 +218,7 @@ reduce(const __grid_constant__ arguments p) {
                         if (e >= columns) break;
                         const int32 i0 = int32(column + e);
                         const int32 x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
-                        part0[e] = later_argmin_int32::join(part0[e], place_int32{x0, int64(at)});
+                        part0[e] = ordered_argmin_int32::join(part0[e], indexed_int32{x0, int64(at)});
                     }
                 }
             }
@@ -232,7 +232,7 @@ reduce(const __grid_constant__ arguments p) {
     for (bool of_blocks = false;; of_blocks = true) {
         join_down<argmin_int32, 4>(argmin0, room, p.across, down, height);
         if (of_blocks || gridDim.y == 1) break;
-        // The thread with the ticket tells all.
+        // Thread 0 holds the block's ticket; the barrier broadcasts whether it is the last one.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x + first;
         const uint64 stride = 4 * uint64(p.rows);
@@ -247,10 +247,10 @@ reduce(const __grid_constant__ arguments p) {
             return;
         }
         share_down<4>(argmin0, room, p.across, down, height);
-        place_int32 whole0[4] = {place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}};
+        indexed_int32 whole0[4] = {indexed_int32{int32(~(1ull << 31)), int64(0)}, indexed_int32{int32(~(1ull << 31)), int64(0)}, indexed_int32{int32(~(1ull << 31)), int64(0)}, indexed_int32{int32(~(1ull << 31)), int64(0)}};
 #pragma unroll 1
         for (uint32 s = down; mine && s < gridDim.y; s += 1 * height) {
-            message<place_int32> taken0[1][4];
+            message<indexed_int32> taken0[1][4];
             bool waits = true;
 #pragma unroll 1
             while (waits) {

@@ -5,7 +5,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Joins a value with what is in its place.
+/// Combines a value with the element at its address.
 static inline void scatter_add_int64(int64* at, int64 value) {
     *at = int64(uint64(*at) + uint64(value));
 }

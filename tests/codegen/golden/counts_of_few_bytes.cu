@@ -15,13 +15,13 @@ __device__ __forceinline__ uint2 stream(const uint2* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Joins a value with what is in its place.
+/// Combines a value with the element at its address.
 __device__ __forceinline__ void scatter_add_int64(int64* at, int64 value) {
     asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" : : "l"(at), "l"((unsigned long long)value) : "memory");
 }
@@ -35,7 +35,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     __shared__ unsigned int counts[2056];
     for (int k = threadIdx.x; k < 2056; k += 256) counts[k] = 0;
     __syncthreads();

@@ -7,8 +7,8 @@ struct max_int16 {
     static __device__ __forceinline__ int16 join(int16 a, int16 b) { return a < b ? b : a; }
 };
 
-/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns what all of
-/// the group fold to.
+/// Exclusive scan over a group of lanes: v[0] of all lanes comes first, then v[1] of all lanes, and so on.
+/// Returns the total of the group.
 template <class fold, int lanes, class type, int n>
 __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {
 #pragma unroll
@@ -40,7 +40,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 scan(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 lane = threadIdx.x % 8u;
     const uint32 own = blockIdx.x * 32u + threadIdx.x / 8u;
     const bool active = own < p.rows;

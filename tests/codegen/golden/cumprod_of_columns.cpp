@@ -2,7 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else

@@ -14,13 +14,13 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Into shared memory, past registers; the thread may wait for it.
+/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
 __device__ __forceinline__ void copy16(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
@@ -30,8 +30,8 @@ struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
-/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns what all of
-/// the group fold to.
+/// Exclusive scan over a group of lanes: v[0] of all lanes comes first, then v[1] of all lanes, and so on.
+/// Returns the total of the group.
 template <class fold, int lanes, class type, int n>
 __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {
 #pragma unroll
@@ -52,7 +52,7 @@ __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned in
     return so_far;
 }
 
-/// What lies before a warp; `all`: what the block folds to.
+/// Returns the prefix of all warps before this one; `all` receives the total of the block.
 template <class fold, int warps, class type>
 __device__ __forceinline__ type scan_warps(const type* parts, type start, unsigned int warp, type& all) {
     type before = start;
@@ -65,10 +65,10 @@ __device__ __forceinline__ type scan_warps(const type* parts, type start, unsign
     return before;
 }
 
-/// A slot holds a value's halves, each beside a sign that it is there, so that they are known to belong
-/// together.
+/// A slot stores the two halves of a value, each next to a flag bit, so that a reader can check that both
+/// halves are present.
 template <class type>
-__device__ __forceinline__ void tell(uint64* slot, type v) {
+__device__ __forceinline__ void publish(uint64* slot, type v) {
     uint64 bits = 0;
     reinterpret_cast<type&>(bits) = v;
     const uint64 low = bits << 32 | 1, high = (bits >> 32) << 32 | 1;
@@ -76,7 +76,7 @@ __device__ __forceinline__ void tell(uint64* slot, type v) {
 }
 
 template <class type>
-__device__ __forceinline__ bool ask(const uint64* slot, type& v) {
+__device__ __forceinline__ bool poll(const uint64* slot, type& v) {
     uint64 low, high;
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(slot) : "memory");
     const uint64 bits = low >> 32 | (high >> 32) << 32;
@@ -84,45 +84,45 @@ __device__ __forceinline__ bool ask(const uint64* slot, type& v) {
     return (low & high & 1) != 0;
 }
 
-/// The same slot of n columns; whether all are told.
+/// Polls the slots of n columns; returns whether all of them are published.
 template <class type, int n>
-__device__ __forceinline__ bool ask_all(uint64* const (&slots)[n], uint64 back, type (&v)[n]) {
-    bool told = true;
+__device__ __forceinline__ bool poll_all(uint64* const (&slots)[n], uint64 back, type (&v)[n]) {
+    bool ready = true;
 #pragma unroll
     for (int e = 0; e < n; ++e)
-        if (slots[e] != nullptr) told = ask(slots[e] - back, v[e]) && told;
-    return told;
+        if (slots[e] != nullptr) ready = poll(slots[e] - back, v[e]) && ready;
+    return ready;
 }
 
-/// Of n columns, of which some may have no slot: makes of what a tile itself folds to what lies before it, and
-/// tells what others wait for. Lanes ask for the tiles of the run that are before this one, the last lane in
-/// the end for all that is before the run.
+/// Decoupled look-back for n columns: `own` holds the tile's totals and receives the prefix of all earlier
+/// tiles. The warp also publishes the tile's status for later tiles. A null slot marks a missing column.
+/// Each lane polls one earlier tile of the run; the last lane polls the prefix that ends the previous run.
 template <class fold, int words, class type, int n>
 __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 all, uint64 tile, type (&own)[n],
                                             type start) {
     const uint32 lane = threadIdx.x % 32u, number = uint32(tile % 64u);
     type v[2][n], near[n];
     uint64 back[2];
-    bool told[2];
+    bool ready[2];
 #pragma unroll
     for (int e = 0; e < n; ++e)
-        if (lane == e && slots[e] != nullptr && number != 64u - 1) tell(slots[e], own[e]);
+        if (lane == e && slots[e] != nullptr && number != 64u - 1) publish(slots[e], own[e]);
 #pragma unroll
     for (uint32 i = 0; i < 2; ++i) {
         const bool of_run = i * 32 + lane != 64u - 1;
         back[i] = words * (of_run ? uint64(number - i * 32 - lane) : number + 1 + (all - 1) * 64u);
 #pragma unroll
         for (int e = 0; e < n; ++e) v[i][e] = start;
-        told[i] = of_run ? i * 32 + lane >= number : tile < 64u;
+        ready[i] = of_run ? i * 32 + lane >= number : tile < 64u;
     }
     bool waits;
     do {
         waits = false;
 #pragma unroll
         for (uint32 i = 0; i < 2; ++i)
-            if (!told[i]) told[i] = ask_all(slots, back[i], v[i]);
+            if (!ready[i]) ready[i] = poll_all(slots, back[i], v[i]);
 #pragma unroll
-        for (uint32 i = 0; i < 2; ++i) waits = waits || (i * 32 + lane != 64u - 1 && !told[i]);
+        for (uint32 i = 0; i < 2; ++i) waits = waits || (i * 32 + lane != 64u - 1 && !ready[i]);
     } while (waits);
     __syncwarp();
 #pragma unroll
@@ -137,21 +137,21 @@ __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 al
             near[e] = i == 0 ? here : fold::join(near[e], here);
         }
     }
-    while (!told[2 - 1]) told[2 - 1] = ask_all(slots, back[2 - 1], v[2 - 1]);
+    while (!ready[2 - 1]) ready[2 - 1] = poll_all(slots, back[2 - 1], v[2 - 1]);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < n; ++e) {
         const type before = fold::join(__shfl_sync(0xffffffffu, v[2 - 1][e], 31),
                                        __shfl_sync(0xffffffffu, near[e], 0));
-        if (lane == e && slots[e] != nullptr && number == 64u - 1) tell(slots[e], fold::join(before, own[e]));
+        if (lane == e && slots[e] != nullptr && number == 64u - 1) publish(slots[e], fold::join(before, own[e]));
         own[e] = before;
     }
 }
 
-/// Clears a slot of a run that nothing reads any more: the last one of the run before in place of its own, which
-/// the next run reads, if there is one.
+/// Clears a slot of a run that all its tiles have read. The next run, if any, still reads the last slot, so
+/// the last slot of the previous run is cleared instead; the run that `ends` the scan clears both.
 template <int words>
-__device__ __forceinline__ void forget(uint64* slots, uint64 all, uint64 run, uint64 column, uint32 number, bool ends) {
+__device__ __forceinline__ void clear_slot(uint64* slots, uint64 all, uint64 run, uint64 column, uint32 number, bool ends) {
     uint64* const slot = slots + ((run * all + column) * 64u + number) * words;
     for (int i = 0; i < words; ++i) {
         if (number != 64u - 1 || ends) slot[i] = 0;
@@ -163,7 +163,7 @@ struct sum_double {
     static __device__ __forceinline__ double join(double a, double b) { return a + b; }
 };
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -180,7 +180,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 scan(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     __shared__ uint32 taken;
     if (threadIdx.x == 0) taken = atomicAdd(p.scratch, 1u);
     __syncthreads();
@@ -278,22 +278,22 @@ scan(const __grid_constant__ arguments p) {
     const float ahead_sum0 = scan_warps<sum_float, 8>(warps_sum0, -0.0f, warp, whole0);
     const uint32 runs = (p.tiles + 63) / 64 * 1, own_run = tile / 64 * 1 + 0;
     uint64* const slots = reinterpret_cast<uint64*>(p.scratch) + (runs + 5) / 4 * 2;
-    __shared__ double told_sum0;
+    __shared__ double prefix_sum0;
     if (warp == 0) {
         const uint64 all = 1;
         uint64* const slot = slots + ((tile / 64 * all + 0) * 64 + tile % 64) * 2;
         uint64* const slot_sum0[1] = {slot};
         double found_sum0[1] = {double(whole0)};
         before_tile<sum_double, 2>(slot_sum0, all, tile, found_sum0, -0.0);
-        if (lane == 0) told_sum0 = found_sum0[0];
+        if (lane == 0) prefix_sum0 = found_sum0[0];
     }
     __syncthreads();
-    unsigned int arrived = 0;  // of this run of tiles, before this one
+    unsigned int arrived = 0;  // tiles of this run that have arrived before this tile
     if (threadIdx.x == 255) {
         __threadfence();
         arrived = atomicAdd(p.scratch + 2 + own_run, 1u);
     }
-    const double before_sum0 = told_sum0;
+    const double before_sum0 = prefix_sum0;
 #pragma unroll
     for (unsigned int u = 0; u < 2; ++u) {
         const float base_sum0 = float(sum_double::join(before_sum0, sum_float::join(ahead_sum0, part0[u])));
@@ -352,7 +352,7 @@ scan(const __grid_constant__ arguments p) {
             }
         }
     }
-    __shared__ bool last;  // nothing reads the slots of this run any more
+    __shared__ bool last;  // whether every other tile of the run has read its slots
     if (threadIdx.x == 255) last = arrived == min(63u, uint32(p.tiles - 1 - tile / 64 * 64));
     __syncthreads();
     if (!last) return;
@@ -360,7 +360,7 @@ scan(const __grid_constant__ arguments p) {
     const uint32 run = tile / 64;
     const bool ends = p.tiles - run * 64 <= 64;
     for (uint32 i = threadIdx.x; i < 64; i += 256)
-        forget<2>(slots, 1, run, 0, i, ends);
+        clear_slot<2>(slots, 1, run, 0, i, ends);
     if (threadIdx.x != 0) return;
     p.scratch[2 + own_run] = 0;
     if (atomicAdd(p.scratch + 1, 1u) == runs - 1) p.scratch[0] = p.scratch[1] = 0;

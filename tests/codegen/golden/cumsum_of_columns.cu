@@ -9,7 +9,7 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// Into shared memory, past registers; the thread may wait for it.
+/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
 __device__ __forceinline__ void copy16(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
@@ -19,8 +19,8 @@ struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
-/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns what all of
-/// the group fold to.
+/// Exclusive scan over a group of lanes: v[0] of all lanes comes first, then v[1] of all lanes, and so on.
+/// Returns the total of the group.
 template <class fold, int lanes, class type, int n>
 __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {
 #pragma unroll
@@ -41,10 +41,10 @@ __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned in
     return so_far;
 }
 
-/// A slot holds a value's halves, each beside a sign that it is there, so that they are known to belong
-/// together.
+/// A slot stores the two halves of a value, each next to a flag bit, so that a reader can check that both
+/// halves are present.
 template <class type>
-__device__ __forceinline__ void tell(uint64* slot, type v) {
+__device__ __forceinline__ void publish(uint64* slot, type v) {
     uint64 bits = 0;
     reinterpret_cast<type&>(bits) = v;
     const uint64 low = bits << 32 | 1, high = (bits >> 32) << 32 | 1;
@@ -52,7 +52,7 @@ __device__ __forceinline__ void tell(uint64* slot, type v) {
 }
 
 template <class type>
-__device__ __forceinline__ bool ask(const uint64* slot, type& v) {
+__device__ __forceinline__ bool poll(const uint64* slot, type& v) {
     uint64 low, high;
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(slot) : "memory");
     const uint64 bits = low >> 32 | (high >> 32) << 32;
@@ -60,45 +60,45 @@ __device__ __forceinline__ bool ask(const uint64* slot, type& v) {
     return (low & high & 1) != 0;
 }
 
-/// The same slot of n columns; whether all are told.
+/// Polls the slots of n columns; returns whether all of them are published.
 template <class type, int n>
-__device__ __forceinline__ bool ask_all(uint64* const (&slots)[n], uint64 back, type (&v)[n]) {
-    bool told = true;
+__device__ __forceinline__ bool poll_all(uint64* const (&slots)[n], uint64 back, type (&v)[n]) {
+    bool ready = true;
 #pragma unroll
     for (int e = 0; e < n; ++e)
-        if (slots[e] != nullptr) told = ask(slots[e] - back, v[e]) && told;
-    return told;
+        if (slots[e] != nullptr) ready = poll(slots[e] - back, v[e]) && ready;
+    return ready;
 }
 
-/// Of n columns, of which some may have no slot: makes of what a tile itself folds to what lies before it, and
-/// tells what others wait for. Lanes ask for the tiles of the run that are before this one, the last lane in
-/// the end for all that is before the run.
+/// Decoupled look-back for n columns: `own` holds the tile's totals and receives the prefix of all earlier
+/// tiles. The warp also publishes the tile's status for later tiles. A null slot marks a missing column.
+/// Each lane polls one earlier tile of the run; the last lane polls the prefix that ends the previous run.
 template <class fold, int words, class type, int n>
 __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 all, uint64 tile, type (&own)[n],
                                             type start) {
     const uint32 lane = threadIdx.x % 32u, number = uint32(tile % 32u);
     type v[1][n], near[n];
     uint64 back[1];
-    bool told[1];
+    bool ready[1];
 #pragma unroll
     for (int e = 0; e < n; ++e)
-        if (lane == e && slots[e] != nullptr && number != 32u - 1) tell(slots[e], own[e]);
+        if (lane == e && slots[e] != nullptr && number != 32u - 1) publish(slots[e], own[e]);
 #pragma unroll
     for (uint32 i = 0; i < 1; ++i) {
         const bool of_run = i * 32 + lane != 32u - 1;
         back[i] = words * (of_run ? uint64(number - i * 32 - lane) : number + 1 + (all - 1) * 32u);
 #pragma unroll
         for (int e = 0; e < n; ++e) v[i][e] = start;
-        told[i] = of_run ? i * 32 + lane >= number : tile < 32u;
+        ready[i] = of_run ? i * 32 + lane >= number : tile < 32u;
     }
     bool waits;
     do {
         waits = false;
 #pragma unroll
         for (uint32 i = 0; i < 1; ++i)
-            if (!told[i]) told[i] = ask_all(slots, back[i], v[i]);
+            if (!ready[i]) ready[i] = poll_all(slots, back[i], v[i]);
 #pragma unroll
-        for (uint32 i = 0; i < 1; ++i) waits = waits || (i * 32 + lane != 32u - 1 && !told[i]);
+        for (uint32 i = 0; i < 1; ++i) waits = waits || (i * 32 + lane != 32u - 1 && !ready[i]);
     } while (waits);
     __syncwarp();
 #pragma unroll
@@ -113,21 +113,21 @@ __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 al
             near[e] = i == 0 ? here : fold::join(near[e], here);
         }
     }
-    while (!told[1 - 1]) told[1 - 1] = ask_all(slots, back[1 - 1], v[1 - 1]);
+    while (!ready[1 - 1]) ready[1 - 1] = poll_all(slots, back[1 - 1], v[1 - 1]);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < n; ++e) {
         const type before = fold::join(__shfl_sync(0xffffffffu, v[1 - 1][e], 31),
                                        __shfl_sync(0xffffffffu, near[e], 0));
-        if (lane == e && slots[e] != nullptr && number == 32u - 1) tell(slots[e], fold::join(before, own[e]));
+        if (lane == e && slots[e] != nullptr && number == 32u - 1) publish(slots[e], fold::join(before, own[e]));
         own[e] = before;
     }
 }
 
-/// Clears a slot of a run that nothing reads any more: the last one of the run before in place of its own, which
-/// the next run reads, if there is one.
+/// Clears a slot of a run that all its tiles have read. The next run, if any, still reads the last slot, so
+/// the last slot of the previous run is cleared instead; the run that `ends` the scan clears both.
 template <int words>
-__device__ __forceinline__ void forget(uint64* slots, uint64 all, uint64 run, uint64 column, uint32 number, bool ends) {
+__device__ __forceinline__ void clear_slot(uint64* slots, uint64 all, uint64 run, uint64 column, uint32 number, bool ends) {
     uint64* const slot = slots + ((run * all + column) * 32u + number) * words;
     for (int i = 0; i < words; ++i) {
         if (number != 32u - 1 || ends) slot[i] = 0;
@@ -135,10 +135,10 @@ __device__ __forceinline__ void forget(uint64* slots, uint64 all, uint64 run, ui
     }
 }
 
-/// A tile's columns, each with what its threads fold to, from above to below, in `room`: makes of these what
-/// lies before a thread in the tile; `told`: what lies before the tile. A warp has a few columns at once.
+/// Scans the thread totals of each column in `room` exclusively and in place, and stores the prefix of all
+/// earlier tiles in `prefixes`. Each warp handles a few columns at a time.
 template <class fold, class wide_fold, int words, class type, class wide>
-__device__ __forceinline__ void before_columns(type* room, wide* told, const uint32* numbers, uint64* slots,
+__device__ __forceinline__ void before_columns(type* room, wide* prefixes, const uint32* numbers, uint64* slots,
                                                uint64 all, uint64 tile, uint32 width, uint32 height,
                                                type start, wide wide_start) {
     const uint32 lane = threadIdx.x % 32u;
@@ -167,7 +167,7 @@ __device__ __forceinline__ void before_columns(type* room, wide* told, const uin
         before_tile<wide_fold, words>(own_slots, all, tile, own, wide_start);
 #pragma unroll
         for (int e = 0; e < 2; ++e)
-            if (lane == e && c + e < width) told[c + e] = own[e];
+            if (lane == e && c + e < width) prefixes[c + e] = own[e];
     }
 }
 
@@ -175,7 +175,7 @@ struct sum_double {
     static __device__ __forceinline__ double join(double a, double b) { return a + b; }
 };
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -201,7 +201,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 scan(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     __shared__ uint32 taken;
     if (threadIdx.x == 0) taken = atomicAdd(p.scratch, 1u);
     __syncthreads();
@@ -221,34 +221,34 @@ scan(const __grid_constant__ arguments p) {
         const int32 i1 = int32(column + e);
         if (e < columns) x1[e] = __ldg(p.x1 + i1);
     }
-    const uint32 first = (tile * height + down) * 13, own_place = down * 13 * p.across + x;
+    const uint32 first = (tile * height + down) * 13, own_smem_index = down * 13 * p.across + x;
     extern __shared__ uint4 staged[];
     float* const x0_staged = reinterpret_cast<float*>(staged);
     if (columns == 4) {
 #pragma unroll 13
         for (unsigned int u = 0; u < 13; ++u) {
-            const uint32 at = first + u, place = own_place + u * p.across;
+            const uint32 at = first + u, smem_index = own_smem_index + u * p.across;
             const int32 i0 = int32(at);
             if (at < p.scanned) {
-                copy16(x0_staged + place * 4, p.x0 + (i1 + i0 * p.x0_stride2));
+                copy16(x0_staged + smem_index * 4, p.x0 + (i1 + i0 * p.x0_stride2));
             } else {
-                *reinterpret_cast<uint4*>(x0_staged + place * 4) = {};
+                *reinterpret_cast<uint4*>(x0_staged + smem_index * 4) = {};
             }
         }
     }
     if (mine && columns < 4) {
 #pragma unroll 1
         for (unsigned int u = 0; u < 13; ++u) {
-            const uint32 at = first + u, place = own_place + u * p.across;
+            const uint32 at = first + u, smem_index = own_smem_index + u * p.across;
             const int32 i0 = int32(at);
             if (at < p.scanned) {
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
                     const int32 i1 = int32(column + e);
-                    (x0_staged + place * 4)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0f;
+                    (x0_staged + smem_index * 4)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0f;
                 }
             } else {
-                *reinterpret_cast<uint4*>(x0_staged + place * 4) = {};
+                *reinterpret_cast<uint4*>(x0_staged + smem_index * 4) = {};
             }
         }
     }
@@ -261,10 +261,10 @@ scan(const __grid_constant__ arguments p) {
     if (mine) {
 #pragma unroll 13
         for (unsigned int u = 0; u < 13; ++u) {
-            const uint32 at = first + u, place = own_place + u * p.across;
+            const uint32 at = first + u, smem_index = own_smem_index + u * p.across;
             const int32 i0 = int32(at);
             alignas(16) float x0[4];
-            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + smem_index * 4);
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
                 part0[e] = sum_float::join(part0[e], x0[e] * x0[e]);
@@ -279,15 +279,15 @@ scan(const __grid_constant__ arguments p) {
         if (down == 0) numbers[x * 4 + e] = e < columns ? first_column + e : ~uint32(0);
     }
     __shared__ float room_sum0[2176];
-    __shared__ double told_sum0[32];
+    __shared__ double prefix_sum0[32];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
         if (down < height) room_sum0[(x * 4 + e) * (height | 1) + down] = part0[e];
     }
     __syncthreads();
-    before_columns<sum_float, sum_double, 2>(room_sum0, told_sum0, numbers, slots, p.rows, tile, p.across * 4, height, -0.0f, -0.0);
+    before_columns<sum_float, sum_double, 2>(room_sum0, prefix_sum0, numbers, slots, p.rows, tile, p.across * 4, height, -0.0f, -0.0);
     __syncthreads();
-    unsigned int arrived = 0;  // of this run of tiles, before this one
+    unsigned int arrived = 0;  // tiles of this run that have arrived before this tile
     if (threadIdx.x == 511) {
         __threadfence();
         arrived = atomicAdd(p.scratch + 2 + own_run, 1u);
@@ -295,16 +295,16 @@ scan(const __grid_constant__ arguments p) {
     float base_sum0[4], sum0[4];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        if (down < height) base_sum0[e] = float(sum_double::join(told_sum0[x * 4 + e], room_sum0[(x * 4 + e) * (height | 1) + down]));
+        if (down < height) base_sum0[e] = float(sum_double::join(prefix_sum0[x * 4 + e], room_sum0[(x * 4 + e) * (height | 1) + down]));
         sum0[e] = -0.0f;
     }
     if (columns == 4) {
 #pragma unroll 13
         for (unsigned int u = 0; u < 13; ++u) {
-            const uint32 at = first + u, place = own_place + u * p.across;
+            const uint32 at = first + u, smem_index = own_smem_index + u * p.across;
             const int32 i0 = int32(at);
             alignas(16) float x0[4];
-            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + smem_index * 4);
             alignas(16) float r0[4];
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
@@ -320,10 +320,10 @@ scan(const __grid_constant__ arguments p) {
     if (mine && columns < 4) {
 #pragma unroll 1
         for (unsigned int u = 0; u < 13; ++u) {
-            const uint32 at = first + u, place = own_place + u * p.across;
+            const uint32 at = first + u, smem_index = own_smem_index + u * p.across;
             const int32 i0 = int32(at);
             alignas(16) float x0[4];
-            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + smem_index * 4);
             alignas(16) float r0[4];
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
@@ -342,7 +342,7 @@ scan(const __grid_constant__ arguments p) {
             }
         }
     }
-    __shared__ bool last;  // nothing reads the slots of this run any more
+    __shared__ bool last;  // whether every other tile of the run has read its slots
     if (threadIdx.x == 511) last = arrived == min(31u, uint32(p.tiles - 1 - tile / 32 * 32));
     __syncthreads();
     if (!last) return;
@@ -350,7 +350,7 @@ scan(const __grid_constant__ arguments p) {
     const uint32 run = tile / 32;
     const bool ends = p.tiles - run * 32 <= 32;
     for (uint32 i = down; mine && i < columns * 32; i += height)
-        forget<2>(slots, p.rows, run, first_column + i / 32, i % 32, ends);
+        clear_slot<2>(slots, p.rows, run, first_column + i / 32, i % 32, ends);
     if (threadIdx.x != 0) return;
     p.scratch[2 + own_run] = 0;
     if (atomicAdd(p.scratch + 1, 1u) == runs - 1) p.scratch[0] = p.scratch[1] = 0;

@@ -17,7 +17,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 scan(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 row = blockIdx.x * 256u + threadIdx.x;
     if (row >= p.rows) return;
     const int32 i1 = int32(row);

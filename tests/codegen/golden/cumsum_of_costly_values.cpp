@@ -26,7 +26,7 @@ extern "C" vectorised_since_235 float tanhf(float a);
 static inline float tanh(float a) { return tanhf(a); }
 
 extern "C" int sched_yield(void) noexcept;
-/// Returns when the flag is set, by a thread that runs.
+/// Waits until the flag is set; the thread that sets it is already running.
 static inline void wait_for(const uint64* flag) {
     for (int turns = 1; __atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0; ++turns)
         if (turns % 1024 == 0) sched_yield();
@@ -56,7 +56,7 @@ static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
 
 static inline float from_bits(uint32 a) { return __builtin_bit_cast(float, a); }
 
-/// log(x), 2^-33 <= x <= 1, within 1 ulp: fdlibm's, with x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
+/// log(x) for 2^-33 <= x <= 1, within 1 ulp, as in fdlibm: x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)].
 static inline float logarithm(float x) {
     const uint32 bits = __builtin_bit_cast(uint32, x), exponent = (bits + 0x004afb0du) >> 23;
     const float k = float(int(exponent) - 127);
@@ -68,7 +68,7 @@ static inline float logarithm(float x) {
     return fma(k, 6.9313812256e-01f, f - fma(h, f, -t));
 }
 
-/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
+/// cos(x) and sin(x) for 0 <= x < 6.3, within 1.5 ulp: x is reduced by the nearest multiple of pi / 2.
 static inline void circle(float x, float& cosine, float& sine) {
     const float counted = fma(x, 0.636619772f, 0x1.8p23f), quarters = counted - 0x1.8p23f;
     float r = fma(quarters, -1.57079601f, x);
@@ -83,7 +83,7 @@ static inline void circle(float x, float& cosine, float& sine) {
     sine = from_bits(bits_of(k & 1 ? c : t) ^ (k & 2) << 30);
 }
 
-/// Box-Muller: a radius from the word p, an angle from q.
+/// Box-Muller: word p gives the radius, word q the angle.
 static inline void polar(float* to, uint32 p, uint32 q) {
     const float radius = sqrt(-2.0f * logarithm(float(p) * 0x1p-32f + 0x1p-33f));
     float cosine, sine;
@@ -104,14 +104,14 @@ static inline float normal_float(const generator_key& key, uint64 i) {
     return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
 }
 
-/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.
+/// Keeps the next loop rolled until it is vectorised; if unrolled before, its calls would stay scalar.
 #ifdef __clang__
 #define rolled
 #else
 #define rolled _Pragma("GCC unroll 1")
 #endif
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else

@@ -4,7 +4,7 @@ using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
 extern "C" int sched_yield(void) noexcept;
-/// Returns when the flag is set, by a thread that runs.
+/// Waits until the flag is set; the thread that sets it is already running.
 static inline void wait_for(const uint64* flag) {
     for (int turns = 1; __atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0; ++turns)
         if (turns % 1024 == 0) sched_yield();

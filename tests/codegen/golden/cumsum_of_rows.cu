@@ -13,7 +13,7 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
@@ -30,8 +30,8 @@ struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
-/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns what all of
-/// the group fold to.
+/// Exclusive scan over a group of lanes: v[0] of all lanes comes first, then v[1] of all lanes, and so on.
+/// Returns the total of the group.
 template <class fold, int lanes, class type, int n>
 __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {
 #pragma unroll
@@ -52,7 +52,7 @@ __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned in
     return so_far;
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -69,7 +69,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(1024, 2)
 scan(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
     const uint32 first_row = blockIdx.x * 2;
     const uint32 first = 0;

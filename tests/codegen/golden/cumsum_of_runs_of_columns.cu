@@ -8,34 +8,34 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// Into shared memory, past registers; the thread may wait for it.
+/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
 __device__ __forceinline__ void copy16(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
-/// Elements [first, end), from the vector in which they begin, with a gap behind each run of them.
+/// Copies elements [first, end) to shared memory by whole vectors, with a gap after each run.
 template <class type, class index>
 __device__ __forceinline__ void load_run(type* to, const type* from, index first, index end, unsigned int gap, divisor run) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 256;
     const unsigned int begin = first % each, n = end - first + begin, chunks = n / each;
-    const auto apart = [=](unsigned int q) { return q + gap / each * (unsigned int)quotient(q * each, run); };
+    const auto padded = [=](unsigned int q) { return q + gap / each * (unsigned int)quotient(q * each, run); };
     to -= begin, from += first - begin;
     for (unsigned int q = threadIdx.x; q < chunks; q += threads)
-        copy16(reinterpret_cast<uint4*>(to) + apart(q), reinterpret_cast<const uint4*>(from) + q);
+        copy16(reinterpret_cast<uint4*>(to) + padded(q), reinterpret_cast<const uint4*>(from) + q);
     const unsigned int i = chunks * each + threadIdx.x;
     if (i < n) to[i] = from[i];
 }
 
-/// The way back.
+/// Stores elements [first, end) from shared memory, where load_run() put them.
 template <class type, class index>
 __device__ __forceinline__ void store_run(type* to, const type* from, index first, index end, unsigned int gap, divisor run) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 256;
     const unsigned int begin = first % each, n = end - first + begin, chunks = n / each;
-    const auto apart = [=](unsigned int q) { return q + gap / each * (unsigned int)quotient(q * each, run); };
+    const auto padded = [=](unsigned int q) { return q + gap / each * (unsigned int)quotient(q * each, run); };
     to += first - begin, from -= begin;
     for (unsigned int q = threadIdx.x + (begin > 0); q < chunks; q += threads)
-        __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[apart(q)]);
+        __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[padded(q)]);
     const unsigned int i = begin + threadIdx.x, k = max(chunks * each, begin) + threadIdx.x;
     if (i < min(n, begin > 0 ? each : 0)) to[i] = from[i];
     if (k < n) to[k] = from[k];
@@ -45,7 +45,7 @@ struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
-/// Makes of what threads above each other have, `across` of them beside each other, what lies before each.
+/// Scans n values per thread exclusively down the thread rows of a block; each row has `across` threads.
 template <class fold, int threads, class type, int n>
 __device__ __forceinline__ void scan_down(type (&v)[n], type* room, uint32 down, uint32 height, uint32 across,
                                           type start) {
@@ -79,7 +79,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 scan(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     constexpr uint32 across = 3;
     const uint32 height = p.height, groups = p.groups;
     const uint32 slot = threadIdx.x / across, x = threadIdx.x - slot * across;
@@ -92,7 +92,7 @@ scan(const __grid_constant__ arguments p) {
     const int32 i0 = int32(outer);
     const uint32 columns = mine ? 1 : 0;
     const int32 i2 = int32(column);
-    const uint32 first = down * 17, own_place = group * (p.scanned * across + gap) + first * across + x;
+    const uint32 first = down * 17, own_smem_index = group * (p.scanned * across + gap) + first * across + x;
     const uint32 last = p.scanned - 1 - first;
     extern __shared__ uint4 staged[];
     float* x0_staged = reinterpret_cast<float*>(staged);
@@ -110,10 +110,10 @@ scan(const __grid_constant__ arguments p) {
     if (mine) {
 #pragma unroll 17
         for (unsigned int u = 0; u < 17; ++u) {
-            const uint32 at = first + u, place = own_place + (u < last ? u : last) * across;
+            const uint32 at = first + u, smem_index = own_smem_index + (u < last ? u : last) * across;
             const int32 i1 = int32(at);
             float x0[1];
-            reinterpret_cast<unsigned int&>(x0) = *reinterpret_cast<const unsigned int*>(x0_staged + place);
+            reinterpret_cast<unsigned int&>(x0) = *reinterpret_cast<const unsigned int*>(x0_staged + smem_index);
 #pragma unroll
             for (unsigned int e = 0; e < 1; ++e) {
                 part0[e] = sum_float::join(part0[e], x0[0]);
@@ -131,10 +131,10 @@ scan(const __grid_constant__ arguments p) {
     if (mine) {
 #pragma unroll 17
         for (unsigned int u = 0; u < 17; ++u) {
-            const uint32 at = first + u, place = own_place + (u < last ? u : last) * across;
+            const uint32 at = first + u, smem_index = own_smem_index + (u < last ? u : last) * across;
             const int32 i1 = int32(at);
             float x0[1];
-            reinterpret_cast<unsigned int&>(x0) = *reinterpret_cast<const unsigned int*>(x0_staged + place);
+            reinterpret_cast<unsigned int&>(x0) = *reinterpret_cast<const unsigned int*>(x0_staged + smem_index);
             float r0[1];
 #pragma unroll
             for (unsigned int e = 0; e < 1; ++e) {
@@ -143,7 +143,7 @@ scan(const __grid_constant__ arguments p) {
                 r0[e] = all_sum0;
             }
             if (at < p.scanned) {
-                *reinterpret_cast<unsigned int*>(x0_staged + place) = reinterpret_cast<const unsigned int&>(r0);
+                *reinterpret_cast<unsigned int*>(x0_staged + smem_index) = reinterpret_cast<const unsigned int&>(r0);
             }
         }
     }

@@ -8,7 +8,7 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// Into shared memory, past registers; the thread may wait for it.
+/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
 __device__ __forceinline__ void copy16(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
@@ -18,7 +18,7 @@ struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
-/// Makes of what threads above each other have, `across` of them beside each other, what lies before each.
+/// Scans n values per thread exclusively down the thread rows of a block; each row has `across` threads.
 template <class fold, int threads, class type, int n>
 __device__ __forceinline__ void scan_down(type (&v)[n], type* room, uint32 down, uint32 height, uint32 across,
                                           type start) {
@@ -39,7 +39,7 @@ __device__ __forceinline__ void scan_down(type (&v)[n], type* room, uint32 down,
     for (int e = 0; e < n; ++e) v[e] = down == 0 ? start : own[int(e * threads) - int(across)];
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -59,7 +59,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 2)
 scan(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     constexpr uint32 height = 32;
     const uint32 down = quotient(threadIdx.x, p.by_across), x = threadIdx.x - down * p.across;
     const uint32 own = blockIdx.x * p.across + x;
@@ -68,34 +68,34 @@ scan(const __grid_constant__ arguments p) {
     const uint32 column = vector * 4;
     const uint32 columns = mine ? min(uint32(4), p.n1 - column) : 0;
     const int32 i1 = int32(column);
-    const uint32 first = down * 17, own_place = first * p.across + x;
+    const uint32 first = down * 17, own_smem_index = first * p.across + x;
     extern __shared__ uint4 staged[];
     float* const x0_staged = reinterpret_cast<float*>(staged);
     if (columns == 4) {
 #pragma unroll 17
         for (unsigned int u = 0; u < 17; ++u) {
-            const uint32 at = first + u, place = own_place + u * p.across;
+            const uint32 at = first + u, smem_index = own_smem_index + u * p.across;
             const int32 i0 = int32(at);
             if (at < p.scanned) {
-                copy16(x0_staged + place * 4, p.x0 + (i1 + i0 * p.x0_stride2));
+                copy16(x0_staged + smem_index * 4, p.x0 + (i1 + i0 * p.x0_stride2));
             } else {
-                *reinterpret_cast<uint4*>(x0_staged + place * 4) = {};
+                *reinterpret_cast<uint4*>(x0_staged + smem_index * 4) = {};
             }
         }
     }
     if (mine && columns < 4) {
 #pragma unroll 1
         for (unsigned int u = 0; u < 17; ++u) {
-            const uint32 at = first + u, place = own_place + u * p.across;
+            const uint32 at = first + u, smem_index = own_smem_index + u * p.across;
             const int32 i0 = int32(at);
             if (at < p.scanned) {
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
                     const int32 i1 = int32(column + e);
-                    (x0_staged + place * 4)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0f;
+                    (x0_staged + smem_index * 4)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0f;
                 }
             } else {
-                *reinterpret_cast<uint4*>(x0_staged + place * 4) = {};
+                *reinterpret_cast<uint4*>(x0_staged + smem_index * 4) = {};
             }
         }
     }
@@ -108,10 +108,10 @@ scan(const __grid_constant__ arguments p) {
     if (mine) {
 #pragma unroll 17
         for (unsigned int u = 0; u < 17; ++u) {
-            const uint32 at = first + u, place = own_place + u * p.across;
+            const uint32 at = first + u, smem_index = own_smem_index + u * p.across;
             const int32 i0 = int32(at);
             alignas(16) float x0[4];
-            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + smem_index * 4);
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
                 part0[e] = sum_float::join(part0[e], x0[e]);
@@ -129,10 +129,10 @@ scan(const __grid_constant__ arguments p) {
     if (columns == 4) {
 #pragma unroll 17
         for (unsigned int u = 0; u < 17; ++u) {
-            const uint32 at = first + u, place = own_place + u * p.across;
+            const uint32 at = first + u, smem_index = own_smem_index + u * p.across;
             const int32 i0 = int32(at);
             alignas(16) float x0[4];
-            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + smem_index * 4);
             alignas(16) float r0[4];
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
@@ -148,10 +148,10 @@ scan(const __grid_constant__ arguments p) {
     if (mine && columns < 4) {
 #pragma unroll 1
         for (unsigned int u = 0; u < 17; ++u) {
-            const uint32 at = first + u, place = own_place + u * p.across;
+            const uint32 at = first + u, smem_index = own_smem_index + u * p.across;
             const int32 i0 = int32(at);
             alignas(16) float x0[4];
-            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + smem_index * 4);
             alignas(16) float r0[4];
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {

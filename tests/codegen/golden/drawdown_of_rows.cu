@@ -13,7 +13,7 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
@@ -31,8 +31,8 @@ struct max_float {
     }
 };
 
-/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns what all of
-/// the group fold to.
+/// Exclusive scan over a group of lanes: v[0] of all lanes comes first, then v[1] of all lanes, and so on.
+/// Returns the total of the group.
 template <class fold, int lanes, class type, int n>
 __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {
 #pragma unroll
@@ -53,7 +53,7 @@ __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned in
     return so_far;
 }
 
-/// Makes of each v what lies before it in the block, v[0] of all threads coming first.
+/// Exclusive scan over a block: v[0] of all threads comes first, then v[1] of all threads, and so on.
 template <class fold, int warps, class type, int n>
 __device__ __forceinline__ void scan_block(type (&v)[n], type start, type* parts) {
     const unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -110,20 +110,20 @@ struct min_float {
     }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -131,7 +131,7 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins n values in shared memory; every lane of the warp has the result.
+/// Combines n values in shared memory; every lane of the warp gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_slots(const type* slots) {
     constexpr int lanes = n < 32 ? n : 32;
@@ -152,7 +152,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
     alignas(16) float x0[3][4];

@@ -21,7 +21,7 @@ extern "C" vectorised double exp(double a);
 
 static inline double weight(double x) { return exp(x); }
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -39,7 +39,7 @@ constexpr double largest() {
     return 1.7976931348623157e+308;
 }
 
-/// The greatest element, and the sum of exp(x - top).
+/// The greatest element `top` and the sum of exp(x - top).
 struct exponential_sum {
     double top, sum;
 };
@@ -50,9 +50,9 @@ struct exponentials {
         const double less = weight(above ? b.top - a.top : a.top - b.top);
         return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
     }
-    /// A lane has its greatest element, and the sum of exp(x - near). Elements are at most 2 above `near`, which so moves
-    /// seldom; where all lanes are of one row together, and more seldom still. The sums come after some strips of m
-    /// elements.
+    /// Each lane holds its greatest element `top` and the sum of exp(x - near). `near` is updated only when an
+    /// element exceeds it by more than 2; lanes that reduce one row share it. end_strips() adds the exponentials
+    /// of some strips of m elements.
     template <class type>
     static void keep(type v, type& of_strip, int& far, type near, type& top) {
         of_strip = v;
@@ -94,13 +94,13 @@ struct exponentials {
     static type about(exponential_sum a, type c) {
         return type(a.sum * weight(a.top - c));
     }
-    /// NaN where an element is; of infinities alone the sum tells.
+    /// Returns the greatest element. The sum shows whether it is infinite or NaN.
     static double greatest(exponential_sum a) {
         return a.sum > 0 && a.sum <= largest<double>() ? a.top : a.sum == 0 ? -__builtin_inf() : a.sum;
     }
 };
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
 template <class type>
 static inline void put(uint64* slot, type v) {
     __builtin_memcpy(slot, &v, sizeof v);

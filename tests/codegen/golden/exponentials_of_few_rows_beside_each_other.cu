@@ -22,7 +22,7 @@ struct sum_double {
     static __device__ __forceinline__ double join(double a, double b) { return a + b; }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
@@ -44,7 +44,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(128)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 at = blockIdx.x * 128u + threadIdx.x;
     const bool mine = at < p.vectors;
     const uint32 vector = at < p.vectors ? at : p.vectors - 1;

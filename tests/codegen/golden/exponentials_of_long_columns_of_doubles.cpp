@@ -18,7 +18,7 @@ using uint32 = unsigned int;
 #endif
 extern "C" vectorised double exp(double a);
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -29,7 +29,7 @@ struct max_double {
     static double join(double a, double b) { return (a < b) | (b != b) ? b : a; }
 };
 
-/// All lanes as one, joined as a tree.
+/// Combines all lanes as a balanced tree.
 template <class joiner, int n, class type>
 static inline type join_lanes(type* lanes) {
     if constexpr (n > 1) {
@@ -40,7 +40,7 @@ static inline type join_lanes(type* lanes) {
     }
 }
 
-/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.
+/// Keeps the next loop rolled until it is vectorised; if unrolled before, its calls would stay scalar.
 #ifdef __clang__
 #define rolled
 #else

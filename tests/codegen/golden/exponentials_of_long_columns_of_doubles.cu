@@ -11,7 +11,8 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
 
 template <class type>
 __device__ type exponential(type x);
-/// sum + exp(x), x at most 2. What is far below is nothing beside a sum of at least 1; infinities and NaN may be NaN.
+/// Returns sum + exp(x) for x <= 2. Underflow is negligible, as the final sum is at least 1. The result may be
+/// NaN if x is not finite.
 template <class type>
 __device__ type add_weight(type sum, type x);
 template <class type>
@@ -19,14 +20,14 @@ __device__ constexpr type largest();
 __device__ __forceinline__ float higher(float a, float b) { return fmaxf(a, b); }
 __device__ __forceinline__ double higher(double a, double b) { return b > a ? b : a; }
 
-/// The greatest element, and the sum of exp(x - top).
+/// The greatest element `top` and the sum of exp(x - top).
 template <class type>
 struct exponential_sum {
     type top, sum;
 };
 
-/// The sum of exp(x - near), and the greatest element. It is at most 2 above `near`, so that x - near is rounded by no
-/// more than the exponential is, and `near` moves seldom.
+/// The sum of exp(x - near), and the greatest element `top`, which exceeds `near` by at most 2: x - near loses
+/// no more precision than the exponential does, and `near` is rarely updated.
 template <class type>
 struct exponentials_near {
     type near, sum, top;
@@ -42,7 +43,7 @@ struct exponentials {
     template <class type, int n>
     static __device__ __forceinline__ exponentials_near<type> with(exponentials_near<type> a, const type (&v)[n],
                                                                    unsigned int present = n) {
-        // Of doubles every operation is long: four maxima, and four sums, that do not wait for each other.
+        // Operations on doubles have a long latency, which four independent maxima and sums hide.
         constexpr unsigned int chains = sizeof(type) == 4 ? 1 : n < 4 ? n : 4;
         type most[chains];
 #pragma unroll
@@ -53,7 +54,7 @@ struct exponentials {
         a.top = most[0];
 #pragma unroll
         for (unsigned int i = 1; i < chains; ++i) a.top = higher(a.top, most[i]);
-        // Of floats an exponential is an instruction, and costs less than the question.
+        // For floats the update costs less than the test, as an exponential is one instruction.
         if (sizeof(type) == 4 || a.top > a.near + 2) {
             if (sizeof(type) == 8 && a.top > largest<type>()) {
                 type all = 0;
@@ -82,7 +83,7 @@ struct exponentials {
     static __device__ __forceinline__ type about(exponential_sum<type> a, type c) {
         return a.sum * exponential(a.top - c);
     }
-    /// NaN where an element is; of infinities alone the sum tells.
+    /// Returns the greatest element. The sum shows whether it is infinite or NaN.
     template <class type>
     static __device__ __forceinline__ type greatest(exponential_sum<type> a) {
         return a.sum > 0 && a.sum <= largest<type>() ? a.top : a.sum == 0 ? a.top + a.top : a.sum;
@@ -128,27 +129,27 @@ __device__ constexpr double largest() {
     return 1.7976931348623157e+308;
 }
 
-/// Into shared memory, past registers; the thread may wait for it.
+/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
 __device__ __forceinline__ void copy8(void* to, const void* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
-/// Where this thread's column is found among the vectors of its group of threads.
+/// Locates this thread's column among the vectors of its group of threads.
 struct run_of_columns {
     uint32 width, column, down, height, head, tail, edges, first_thread;
     divisor by_width;
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// What the threads have of a column, each n variables and perhaps an edge. Every thread gets a part:
-/// those with the same column, `height` of them, have all of it together.
+/// Regroups the partial results of the threads, n variables and an edge element each, by column. The
+/// `height` threads of a column return one part of its result each.
 template <class fold, int n, int threads, class type>
 __device__ __forceinline__ type join_run(const type* v, type edge, type start, void* room, run_of_columns run) {
     type* const cells = static_cast<type*>(room);
@@ -174,12 +175,12 @@ __device__ __forceinline__ type join_run(const type* v, type edge, type start, v
     return all;
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
-/// is a loop.
+/// Combines n variables per thread down the thread rows of a block; the first row gets the results. Large
+/// types are combined in a loop, which is not unrolled.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
-    __syncthreads();  // the last fold was in the same place
+    __syncthreads();  // the previous reduction used the same shared memory
 #pragma unroll
     for (int i = 0; i < n; ++i) own[i] = v[i];
     while (height > 1) {
@@ -200,8 +201,8 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
     for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
+/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
 template <class type>
 struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
@@ -215,20 +216,20 @@ __device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
 }
 
 template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
     alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Loads what is there of a value by now.
+/// Loads the words of a value that have been published so far.
 template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
 #pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
 }
 
 template <class type>
@@ -240,21 +241,21 @@ __device__ __forceinline__ bool is_there(const message<type>& v) {
 }
 
 template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
     alignas(16) uint32 words[message<type>::n];
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
+        slot[i * word_stride] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
 
-/// Gives what the first row of threads has, each n variables, to all rows.
+/// Broadcasts n variables per thread from the first thread row of a block to all rows.
 template <int n, class type>
 __device__ __forceinline__ void share_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
-    __syncthreads();  // the last fold was in the same place
+    __syncthreads();  // the previous reduction used the same shared memory
 #pragma unroll
     for (int i = 0; i < n; ++i)
         if (down == 0) own[i] = v[i];
@@ -280,7 +281,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 2)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
     const uint32 groups = (p.outers + gridDim.x - 1) / gridDim.x;
@@ -382,7 +383,7 @@ reduce(const __grid_constant__ arguments p) {
     for (bool of_blocks = false;; of_blocks = true) {
         join_down<exponentials, 1>(&exponentials0, room, p.width, down, height);
         if (of_blocks || gridDim.y == 1) break;
-        // The thread with the ticket tells all.
+        // Thread 0 holds the block's ticket; the barrier broadcasts whether it is the last one.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x + first;
         const uint64 stride = 4 * uint64(p.rows);

@@ -8,20 +8,20 @@ struct min_int16 {
     static int16 join(int16 a, int16 b) { return b < a ? b : a; }
 };
 
-/// A lane's best element yet, and in which strip it stood.
+/// Updates a lane's best element and the number of its strip.
 static inline void keep_min_int16(int16 v, int16 strip, int16& best, int16& best_strip) {
     const bool wins = v < best;
     best = wins ? v : best;
     best_strip = wins ? strip : best_strip;
 }
 
-/// An element and its place in the row.
-struct place_int16 {
+/// An element and its index in the row.
+struct indexed_int16 {
     int16 value;
     int64 at;
 };
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -32,7 +32,7 @@ struct max_double {
     static double join(double a, double b) { return (a < b) | (b != b) ? b : a; }
 };
 
-/// All lanes as one, joined as a tree.
+/// Combines all lanes as a balanced tree.
 template <class joiner, int n, class type>
 static inline type join_lanes(type* lanes) {
     if constexpr (n > 1) {
@@ -47,30 +47,30 @@ struct earlier {
     static int join(int a, int b) { return a < b ? a : b; }
 };
 
-/// The first place of the best value: lane j of strip s is s * n + j. A NaN is best.
+/// Returns the first index of the best value; lane j of strip s has index s * n + j. A NaN is best.
 template <class joiner, int n, class type, class number>
 static inline int first_of_lanes(const type* lanes, const number* strips, type& best) {
     alignas(64) type values[n];
-    alignas(64) int places[n];
+    alignas(64) int indices[n];
     for (int l = 0; l < n; ++l) values[l] = lanes[l];
     best = join_lanes<joiner, n>(values);
     for (int l = 0; l < n; ++l)
-        places[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;
-    return join_lanes<earlier, n>(places);
+        indices[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;
+    return join_lanes<earlier, n>(indices);
 }
 
 struct argmin_int16 {
-    static place_int16 join(place_int16 a, place_int16 b) {
+    static indexed_int16 join(indexed_int16 a, indexed_int16 b) {
         return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
     }
 };
 
-/// The winner among lanes.
+/// Returns the best element of all lanes and its index.
 template <int n>
-static inline place_int16 first_argmin_int16(const int16* lanes, const int16* strips, int64 from) {
+static inline indexed_int16 first_argmin_int16(const int16* lanes, const int16* strips, int64 from) {
     int16 best;
-    const int place = first_of_lanes<min_int16, n>(lanes, strips, best);
-    return {best, from + place};
+    const int index = first_of_lanes<min_int16, n>(lanes, strips, best);
+    return {best, from + index};
 }
 
 struct arguments {
@@ -100,7 +100,7 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
         const float x2 = *(p.x2 + i0);
         const double t0 = double(x2);
         double max0;
-        place_int16 argmin1;
+        indexed_int16 argmin1;
         {
             alignas(64) double lanes0[128];
             for (int j = 0; j < 128; ++j) lanes0[j] = -__builtin_inf();

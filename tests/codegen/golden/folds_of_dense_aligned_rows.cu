@@ -4,24 +4,25 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
-/// How many threads work on a row, as a power of two: those that a block has to spare, of one warp, one for each group of elements.
+/// Returns log2 of the number of threads per row: at most one warp, one thread per group of elements,
+/// and no more threads than the block has.
 __device__ __forceinline__ unsigned int spread_of(unsigned int rows, unsigned int groups) {
     const int to_spare = min(5, 6 - (32 - __clz(rows - 1)));
     return max(min(to_spare, 31 - __clz(groups)), 0);
 }
 
-/// By how much rows of so many chunks are skewed; 31 is not at all.
+/// Returns the shift that skewed() uses for rows of `chunks` chunks; 31 means no skew.
 __device__ __forceinline__ unsigned int skew_of(unsigned int chunks, int spread) {
     return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);
 }
 
-/// Into shared memory, past registers; the thread may wait for it.
+/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
 __device__ __forceinline__ void copy16(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
-/// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
+/// Returns the position of chunk q, skewed so that the chunks of adjacent rows fall into different banks.
 __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
     return q ^ (q >> skew & 7);
 }
@@ -68,8 +69,8 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// An element and its place in the row.
-struct place_int16 {
+/// An element and its index in the row.
+struct indexed_int16 {
     int16 value;
     int64 at;
 };
@@ -78,26 +79,26 @@ struct max_double {
     static __device__ __forceinline__ double join(double a, double b) { return a > b || a != a ? a : b; }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// Of two places, the second of which stands behind the first.
-struct later_argmin_int16 {
-    static __device__ __forceinline__ place_int16 join(place_int16 a, place_int16 b) { return b.value < a.value ? b : a; }
+/// Combines two elements; the second has the greater index.
+struct ordered_argmin_int16 {
+    static __device__ __forceinline__ indexed_int16 join(indexed_int16 a, indexed_int16 b) { return b.value < a.value ? b : a; }
 };
 
-/// What the thread `far` away has, of those that share a row.
+/// Returns the value of the lane whose index is this lane's XOR `far`; both share a row.
 template <class type>
 __device__ __forceinline__ type from_thread(type v, unsigned int far, unsigned int spread) {
     const unsigned int all = (2u << (1u << spread) - 1) - 1;
     return __shfl_xor_sync(all << (threadIdx.x & 31 & ~0u << spread), v, far);
 }
 
-/// Joins what the threads of a row have.
+/// Combines the values of the threads of a row.
 template <class fold, class type>
 __device__ __forceinline__ type join_threads(type v, unsigned int spread) {
     for (unsigned int far = 1u << spread >> 1; far > 0; far >>= 1)
@@ -105,12 +106,12 @@ __device__ __forceinline__ type join_threads(type v, unsigned int spread) {
     return v;
 }
 
-__device__ __forceinline__ place_int16 from_thread(place_int16 v, unsigned int far, unsigned int spread) {
+__device__ __forceinline__ indexed_int16 from_thread(indexed_int16 v, unsigned int far, unsigned int spread) {
     return {from_thread(v.value, far, spread), from_thread(v.at, far, spread)};
 }
 
 struct argmin_int16 {
-    static __device__ __forceinline__ place_int16 join(place_int16 a, place_int16 b) {
+    static __device__ __forceinline__ indexed_int16 join(indexed_int16 a, indexed_int16 b) {
         return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
     }
 };
@@ -133,7 +134,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(64)
 short_rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 n = p.n;
     const uint32 height = p.height;
     const uint32 first = blockIdx.x * height;
@@ -156,14 +157,14 @@ short_rows(const __grid_constant__ arguments p) {
         const float x2 = __ldg(p.x2 + i0);
         const double t0 = double(x2);
         double max0 = -__longlong_as_double(0x7ff0000000000000ll);
-        place_int16 argmin1 = place_int16{int16(~(1ull << 15)), int64(lane * 2)};
+        indexed_int16 argmin1 = indexed_int16{int16(~(1ull << 15)), int64(lane * 2)};
         for (uint32 k = lane * 2; k < n; k += 2 << spread) {
             alignas(16) double x0[2];
             reinterpret_cast<uint4&>(x0) = reinterpret_cast<const uint4&>(rows0[skewed((at + k) / 2, skew8) * 2]);
             alignas(4) int16 x3[2];
             reinterpret_cast<unsigned int&>(x3) = reinterpret_cast<const unsigned int&>(rows1[at + k]);
             double value0[2];
-            place_int16 value1[2];
+            indexed_int16 value1[2];
 #pragma unroll
             for (unsigned int e = 0; e < 2; ++e) {
                 const int32 i2 = k + e;
@@ -171,10 +172,10 @@ short_rows(const __grid_constant__ arguments p) {
                 const double t1 = double(x1);
                 const double t2 = x0[e] * t1;
                 value0[e] = t2 + t0;
-                value1[e] = place_int16{x3[e], int64(k + e)};
+                value1[e] = indexed_int16{x3[e], int64(k + e)};
             }
             max0 = max_double::join(max0, join_pairs<max_double, 2>(value0));
-            argmin1 = later_argmin_int16::join(argmin1, join_pairs<later_argmin_int16, 2>(value1));
+            argmin1 = ordered_argmin_int16::join(argmin1, join_pairs<ordered_argmin_int16, 2>(value1));
         }
         max0 = join_threads<max_double>(max0, spread);
         argmin1 = join_threads<argmin_int16>(argmin1, spread);

@@ -4,7 +4,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// The first error of a stream's work that was not thrown yet.
+/// The first error on a stream that has not been thrown yet.
 struct error_record {
     unsigned long long statement;
     unsigned int kind;
@@ -21,13 +21,13 @@ __device__ __noinline__ void report_error(error_record* record, unsigned long lo
     *(volatile unsigned int*)&record->kind = kind;
 }
 
-/// An index that was outside its axis, and whether that is the last one looked at.
+/// An index that was out of range, and whether the most recent index was.
 struct outside_index { bool found, last; int64 index; };
 
-/// Where an index is on an axis of n. What is outside reads element 0, and is noted.
+/// Converts an index, which may be negative, for an axis of n. One out of range gives 0 and is recorded.
 __device__ __forceinline__ int32 checked_index(int32 at, int32 n, outside_index& outside) {
-    const int32 place = at < 0 ? at + n : at;
-    if (place >= 0 && place < n) return int32(place);
+    const int32 index = at < 0 ? at + n : at;
+    if (index >= 0 && index < n) return int32(index);
     outside = {true, true, at};
     return 0;
 }
@@ -44,7 +44,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     outside_index outside1 = {};
     const uint32 first = blockIdx.x * 1024u + threadIdx.x;
     if (first >= p.n) return;

@@ -1,7 +1,7 @@
 // x0 + x1
 using uint32 = unsigned int;
 
-/// Elements of an array that this kernel also writes.
+/// Loads elements of an array that this kernel also writes.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_own(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = __ldcs(reinterpret_cast<const word*>(from));
@@ -18,13 +18,13 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -39,7 +39,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 i0 = (blockIdx.x * 256u + threadIdx.x) * 4;
     if (i0 >= p.n0) return;
     const float* const x0_at = p.x0 + i0;

@@ -2,40 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
-#if defined(__AVX512F__)
-typedef long long part __attribute__((vector_size(64), may_alias));
-#else
-typedef long long part __attribute__((vector_size(32), may_alias));
-#endif
-static inline void stream(void* to, const void* from, unsigned long bytes) {
-    const unsigned long parts = bytes / sizeof(part), done = parts * sizeof(part);
-    for (unsigned long i = 0; i < parts; ++i) {
-        part* const at = (part*)to + i;
-        const part value = ((const part*)from)[i];
-#if defined(__clang__)
-        __builtin_nontemporal_store(value, at);
-#elif defined(__AVX512F__)
-        __builtin_ia32_movntdq512(at, value);
-#elif defined(__AVX__)
-        __builtin_ia32_movntdq256(at, value);
-#else
-        *at = value;
-#endif
-    }
-    __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
-}
-static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
-/// Others see what was streamed before what this thread writes from here on.
-static inline void settle() {
-#if defined(__SSE__)
-    __builtin_ia32_sfence();
-#else
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -63,29 +30,19 @@ struct arguments {
 
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
-    const bool large = p.n0 >= 16777216;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const int32 i0 = int32(block * 32768);
         const int32 n = p.n0 - i0 < 32768 ? int32(p.n0) - i0 : 32768;
         const int32* const x0_row = p.x0 + i0;
         const int32* const x1_row = p.x1 + i0;
         int32* const z0_row = p.z0 + i0;
-        const bool streaming = large && starts_line(z0_row);
-        alignas(64) int32 z0_copy[256];
-        const int32 step = streaming ? 256 : n;
-        for (int32 first = 0; first < n; first += step) {
-            const int32 m = n - first < step ? n - first : step;
-            int32* const z0_strip = streaming ? z0_copy : z0_row + first;
-            independent
-            for (int32 j = 0; j < m; ++j) {
-                const int32 x0 = x0_row[first + j];
-                const int32 x1 = x1_row[first + j];
-                const int32 t0 = floor_divide_int32(x0, x1);
-                const int32 t1 = remainder_int32(x0, x1);
-                z0_strip[j] = int32(uint32(t0) + uint32(t1));
-            }
-            if (streaming) stream(z0_row + first, z0_copy, m * 4ul);
+        independent
+        for (int32 j = 0; j < n; ++j) {
+            const int32 x0 = x0_row[j];
+            const int32 x1 = x1_row[j];
+            const int32 t0 = floor_divide_int32(x0, x1);
+            const int32 t1 = remainder_int32(x0, x1);
+            z0_row[j] = int32(uint32(t0) + uint32(t1));
         }
     }
-    if (large) settle();
 }

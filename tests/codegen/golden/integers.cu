@@ -4,12 +4,12 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
+/// The call's number, and the two words that each Philox round mixes in, derived from the seed.
 struct generator_key { uint64 call; uint32 rounds[20]; };
 
 struct philox_words { uint32 w[4]; };
 
-/// Of two 64-bit words ptxas would add up the products of the upper halves too, though it knows that they are 0.
+/// Multiplies 32-bit words. For 64-bit operands ptxas would add the products of the zero upper halves.
 __device__ __forceinline__ uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
 
 /// Philox4x32-10.
@@ -25,14 +25,14 @@ __device__ __forceinline__ philox_words philox(const generator_key& key, uint64 
     return {{c0, c1, c2, c3}};
 }
 
-/// A generator of the integers from 0 to the last.
+/// A generator of integers from 0 to `last`.
 struct ranged_key { generator_key of; uint64 last; };
 
 /// word * (last + 1).
 __device__ __forceinline__ uint64 scaled(uint32 word, uint32 last) { return uint64(word) * last + word; }
 
-/// Words of 64 bits times the range, over 2^64. The lower halves of the words add up to `last` to the products of the
-/// upper ones: they are drawn where one may carry.
+/// Multiplies 64-bit words by the range and divides by 2^64. The lower halves of the words add at most `last`
+/// to the products of the upper halves, so they are drawn only if a product may carry.
 __device__ __forceinline__ void integers_uint32(uint32* to, const ranged_key& key, uint64 group) {
     const philox_words upper = philox(key.of, group);
     const uint32 last = uint32(key.last);
@@ -54,7 +54,7 @@ __device__ __forceinline__ uint32 integers_uint32(const ranged_key& key, uint64 
     return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -69,7 +69,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 i = (blockIdx.x * 256u + threadIdx.x) * 4;
     if (i >= p.n0) return;
     const int32 i0 = int32(i);

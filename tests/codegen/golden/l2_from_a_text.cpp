@@ -17,14 +17,14 @@ struct user_l2 {
     }
 };
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define independent _Pragma("GCC ivdep")
 #endif
 
-/// All lanes as one, joined as a tree.
+/// Combines all lanes as a balanced tree.
 template <class joiner, int n, class type>
 static inline type join_lanes(type* lanes) {
     if constexpr (n > 1) {

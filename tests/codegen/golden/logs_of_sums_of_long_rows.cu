@@ -3,8 +3,8 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
+/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
 template <class type>
 struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
@@ -18,20 +18,20 @@ __device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
 }
 
 template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
     alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Loads what is there of a value by now.
+/// Loads the words of a value that have been published so far.
 template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
 #pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
 }
 
 template <class type>
@@ -43,19 +43,20 @@ __device__ __forceinline__ bool is_there(const message<type>& v) {
 }
 
 template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
     alignas(16) uint32 words[message<type>::n];
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
+        slot[i * word_stride] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
 
 template <class type>
 __device__ type exponential(type x);
-/// sum + exp(x), x at most 2. What is far below is nothing beside a sum of at least 1; infinities and NaN may be NaN.
+/// Returns sum + exp(x) for x <= 2. Underflow is negligible, as the final sum is at least 1. The result may be
+/// NaN if x is not finite.
 template <class type>
 __device__ type add_weight(type sum, type x);
 template <class type>
@@ -63,14 +64,14 @@ __device__ constexpr type largest();
 __device__ __forceinline__ float higher(float a, float b) { return fmaxf(a, b); }
 __device__ __forceinline__ double higher(double a, double b) { return b > a ? b : a; }
 
-/// The greatest element, and the sum of exp(x - top).
+/// The greatest element `top` and the sum of exp(x - top).
 template <class type>
 struct exponential_sum {
     type top, sum;
 };
 
-/// The sum of exp(x - near), and the greatest element. It is at most 2 above `near`, so that x - near is rounded by no
-/// more than the exponential is, and `near` moves seldom.
+/// The sum of exp(x - near), and the greatest element `top`, which exceeds `near` by at most 2: x - near loses
+/// no more precision than the exponential does, and `near` is rarely updated.
 template <class type>
 struct exponentials_near {
     type near, sum, top;
@@ -86,7 +87,7 @@ struct exponentials {
     template <class type, int n>
     static __device__ __forceinline__ exponentials_near<type> with(exponentials_near<type> a, const type (&v)[n],
                                                                    unsigned int present = n) {
-        // Of doubles every operation is long: four maxima, and four sums, that do not wait for each other.
+        // Operations on doubles have a long latency, which four independent maxima and sums hide.
         constexpr unsigned int chains = sizeof(type) == 4 ? 1 : n < 4 ? n : 4;
         type most[chains];
 #pragma unroll
@@ -97,7 +98,7 @@ struct exponentials {
         a.top = most[0];
 #pragma unroll
         for (unsigned int i = 1; i < chains; ++i) a.top = higher(a.top, most[i]);
-        // Of floats an exponential is an instruction, and costs less than the question.
+        // For floats the update costs less than the test, as an exponential is one instruction.
         if (sizeof(type) == 4 || a.top > a.near + 2) {
             if (sizeof(type) == 8 && a.top > largest<type>()) {
                 type all = 0;
@@ -126,7 +127,7 @@ struct exponentials {
     static __device__ __forceinline__ type about(exponential_sum<type> a, type c) {
         return a.sum * exponential(a.top - c);
     }
-    /// NaN where an element is; of infinities alone the sum tells.
+    /// Returns the greatest element. The sum shows whether it is infinite or NaN.
     template <class type>
     static __device__ __forceinline__ type greatest(exponential_sum<type> a) {
         return a.sum > 0 && a.sum <= largest<type>() ? a.top : a.sum == 0 ? a.top + a.top : a.sum;
@@ -140,7 +141,7 @@ __device__ __forceinline__ float exp_float(float a) {
     return fma(y, fminf(l, 1.0f), y);
 }
 
-/// The instruction: what it flushes is nothing beside a sum of at least 1.
+/// Returns 2^x. Flushing subnormal results to zero is harmless, as the final sum is at least 1.
 __device__ __forceinline__ float exp2_of_weight(float x) {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -171,13 +172,13 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
@@ -187,7 +188,7 @@ __device__ __forceinline__ exponential_sum<float> from_lane(exponential_sum<floa
     return {from_lane(v.top, far), from_lane(v.sum, far)};
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -195,7 +196,7 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block; every thread has the result.
+/// Combines one value per thread of the block; every thread gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
     __shared__ type warps[n];
@@ -203,7 +204,7 @@ __device__ __forceinline__ type join_block(type v) {
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
     v = join_lanes<fold, n>(warps[threadIdx.x % n]);
-    __syncthreads();  // the next fold writes the same place
+    __syncthreads();  // the next reduction overwrites the same shared memory
     return v;
 }
 
@@ -246,12 +247,12 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     uint32* const counters = reinterpret_cast<uint32*>(p.scratch);
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(counters + 1, gridDim.y - 1);
     if (gridDim.y > 1 && threadIdx.x == 0) atomicAdd(counters, 2u);
-    uint32 found = 0;  // of the first counter, when this block is about to end
+    uint32 found = 0;  // the first counter's value when this block is about to end
     uint64* const slots = p.scratch + 2;
     const uint64 stride = 2 * uint64(p.rows);
     exponential_sum<float> exponentials0 = exponential_sum<float>{-3.402823466e+38f, 0};
@@ -260,7 +261,7 @@ reduce(const __grid_constant__ arguments p) {
     const uint32 row_tiles = (p.folded + 16383u) / 16384;
     uint32 row = 0, tile = blockIdx.y;
     for (; tile >= row_tiles; tile -= row_tiles) ++row;
-    uint32 held = row, publisher = tile;  // the row that this block has something of, and its first tile there
+    uint32 held = row, publisher = tile;  // the row in progress, and this block's first tile of it
     while (true) {
         const int32 i0 = int32(row);
         const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 32));
@@ -330,16 +331,17 @@ reduce(const __grid_constant__ arguments p) {
         }
         row = next, tile = next_tile;
     }
-    __shared__ bool last, together;  // whether all others have begun, and whether all finish some results
+    __shared__ bool last;  // whether this block has the last ticket: all others have begun
+    __shared__ bool all_finish;  // whether every block finishes some of the results
     if (threadIdx.x == 0) {
         last = ticket == gridDim.y - 1;
-        together = found == 2 * gridDim.y;
+        all_finish = found == 2 * gridDim.y;
         if (!last) atomicAdd(counters + 2, 1u);
     }
     __syncthreads();
-    if (!together && !last) return;
-    const uint32 apart = together ? gridDim.y : 1;
-    for (uint32 result = together ? blockIdx.y : 0; result < p.rows; result += apart) {
+    if (!all_finish && !last) return;
+    const uint32 finishers = all_finish ? gridDim.y : 1;
+    for (uint32 result = all_finish ? blockIdx.y : 0; result < p.rows; result += finishers) {
         const int32 i0 = int32(result);
         exponential_sum<float> whole0 = exponential_sum<float>{-3.402823466e+38f, 0};
         for (uint32 s = threadIdx.x; s < min(row_tiles, uint32(gridDim.y)); s += 512u) {

@@ -3,7 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -14,7 +14,7 @@ struct sum_float {
     static float join(float a, float b) { return a + b; }
 };
 
-/// All lanes as one, joined as a tree.
+/// Combines all lanes as a balanced tree.
 template <class joiner, int n, class type>
 static inline type join_lanes(type* lanes) {
     if constexpr (n > 1) {
@@ -25,7 +25,7 @@ static inline type join_lanes(type* lanes) {
     }
 }
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
 template <class type>
 static inline void put(uint64* slot, type v) {
     __builtin_memcpy(slot, &v, sizeof v);

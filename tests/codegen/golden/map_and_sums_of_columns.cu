@@ -9,7 +9,7 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// A barrier in shared memory that opens when so many bytes have come.
+/// Initialises a barrier in shared memory that opens when `bytes` bytes have arrived.
 __device__ __forceinline__ void expect(unsigned long long* arrived, unsigned int bytes) {
     const unsigned int at = __cvta_generic_to_shared(arrived);
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(at) : "memory");
@@ -29,14 +29,14 @@ struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// Writes to the same place in another block of the cluster, whose barrier counts the bytes.
+/// Writes to the same shared-memory address in another block of the cluster; its barrier counts the bytes.
 template <class type>
 __device__ __forceinline__ void send(type* mine, const type& value, unsigned long long* arrived, unsigned int block) {
     unsigned int to, barrier;
@@ -54,7 +54,7 @@ __device__ __forceinline__ void send(type* mine, const type& value, unsigned lon
                          :: "r"(to + 4 * i), "r"(reinterpret_cast<const unsigned int*>(&value)[i]), "r"(barrier) : "memory");
 }
 
-/// Until all bytes that a barrier expects have come.
+/// Waits until all bytes that a barrier expects have arrived.
 __device__ __forceinline__ void wait_for(const unsigned long long* arrived) {
     const unsigned int at = __cvta_generic_to_shared(arrived);
     unsigned int open;
@@ -91,7 +91,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 side = p.side, height = quotient(512u, p.by_side);
     const uint32 down = quotient(threadIdx.x, p.by_side), column = threadIdx.x - down * side;
     const uint32 lane = blockIdx.x % 8u * height + down, lanes = 8u * height;

@@ -3,7 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -18,7 +18,7 @@ struct sum_double {
     static double join(double a, double b) { return a + b; }
 };
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
 template <class type>
 static inline void put(uint64* slot, type v) {
     __builtin_memcpy(slot, &v, sizeof v);

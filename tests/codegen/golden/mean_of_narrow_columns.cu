@@ -9,8 +9,8 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
+/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
 template <class type>
 struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
@@ -24,20 +24,20 @@ __device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
 }
 
 template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
     alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Loads what is there of a value by now.
+/// Loads the words of a value that have been published so far.
 template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
 #pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
 }
 
 template <class type>
@@ -49,12 +49,12 @@ __device__ __forceinline__ bool is_there(const message<type>& v) {
 }
 
 template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
     alignas(16) uint32 words[message<type>::n];
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
+        slot[i * word_stride] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
@@ -70,7 +70,7 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
@@ -80,21 +80,21 @@ struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// Where this thread's column is found among the vectors of its group of threads.
+/// Locates this thread's column among the vectors of its group of threads.
 struct run_of_columns {
     uint32 width, column, down, height, head, tail, edges, first_thread;
     divisor by_width;
 };
 
-/// What the threads have of a column, each n variables and perhaps an edge. Every thread gets a part:
-/// those with the same column, `height` of them, have all of it together.
+/// Regroups the partial results of the threads, n variables and an edge element each, by column. The
+/// `height` threads of a column return one part of its result each.
 template <class fold, int n, int threads, class type>
 __device__ __forceinline__ type join_run(const type* v, type edge, type start, void* room, run_of_columns run) {
     type* const cells = static_cast<type*>(room);
@@ -120,12 +120,12 @@ __device__ __forceinline__ type join_run(const type* v, type edge, type start, v
     return all;
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
-/// is a loop.
+/// Combines n variables per thread down the thread rows of a block; the first row gets the results. Large
+/// types are combined in a loop, which is not unrolled.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
-    __syncthreads();  // the last fold was in the same place
+    __syncthreads();  // the previous reduction used the same shared memory
 #pragma unroll
     for (int i = 0; i < n; ++i) own[i] = v[i];
     while (height > 1) {
@@ -150,13 +150,13 @@ struct sum_double {
     static __device__ __forceinline__ double join(double a, double b) { return a + b; }
 };
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -164,7 +164,7 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block; every thread has the result.
+/// Combines one value per thread of the block; every thread gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
     __shared__ type warps[n];
@@ -172,7 +172,7 @@ __device__ __forceinline__ type join_block(type v) {
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
     v = join_lanes<fold, n>(warps[threadIdx.x % n]);
-    __syncthreads();  // the next fold writes the same place
+    __syncthreads();  // the next reduction overwrites the same shared memory
     return v;
 }
 
@@ -190,7 +190,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 most = quotient(512u, p.by_width), height = most > 8 ? most - (most & p.width & 1) : most;
     const uint32 active = height * p.width, lane = threadIdx.x;
     const uint32 down = quotient(lane, p.by_width);
@@ -202,7 +202,7 @@ reduce(const __grid_constant__ arguments p) {
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(counters + 1, gridDim.y - 1);
     if (gridDim.y > 1 && threadIdx.x == 0) atomicAdd(counters, 2u);
-    uint32 found = 0;  // of the first counter, when this block is about to end
+    uint32 found = 0;  // the first counter's value when this block is about to end
     uint64* const slots = p.scratch + 2;
     const uint64 stride = uint64(p.rows);
     float sum0 = 0.0f;
@@ -276,16 +276,17 @@ reduce(const __grid_constant__ arguments p) {
         if (mine && down == 0) {
             publish(slots + first + blockIdx.y * stride, p.rows, sum0);
         }
-        __shared__ bool last, together;  // whether all others have begun, and whether all finish some results
+        __shared__ bool last;  // whether this block has the last ticket: all others have begun
+        __shared__ bool all_finish;  // whether every block finishes some of the results
         if (threadIdx.x == 0) {
             last = ticket == gridDim.y - 1;
-            together = found == 2 * gridDim.y;
+            all_finish = found == 2 * gridDim.y;
             if (!last) atomicAdd(counters + 2, 1u);
         }
         __syncthreads();
-        if (!together && !last) return;
-        const uint32 apart = together ? gridDim.y : 1;
-        for (uint32 result = together ? blockIdx.y : 0; result < p.rows; result += apart) {
+        if (!all_finish && !last) return;
+        const uint32 finishers = all_finish ? gridDim.y : 1;
+        for (uint32 result = all_finish ? blockIdx.y : 0; result < p.rows; result += finishers) {
             const int32 i0 = int32(result);
             double whole0 = 0.0;
             for (uint32 s = threadIdx.x; s < gridDim.y; s += 512u) {

@@ -5,7 +5,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Least elements among words, by pairs of 16 bits.
+/// Computes the minimum of elements packed in words, by 16-bit pairs.
 struct least_uint16 {
     static constexpr unsigned int start = 4294967295u;
     template <int n>
@@ -33,7 +33,7 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
@@ -43,7 +43,7 @@ struct count_nonzero_int64 {
     static __device__ __forceinline__ int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
@@ -54,13 +54,13 @@ struct min_uint16 {
     static __device__ __forceinline__ uint16 join(uint16 a, uint16 b) { return b < a ? b : a; }
 };
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -75,7 +75,7 @@ __device__ __forceinline__ uint16 join_lanes<min_uint16, 32>(uint16 v) {
 }
 #endif
 
-/// Joins over a block; every thread has the result.
+/// Combines one value per thread of the block; every thread gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
     __shared__ type warps[n];
@@ -83,12 +83,12 @@ __device__ __forceinline__ type join_block(type v) {
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
     v = join_lanes<fold, n>(warps[threadIdx.x % n]);
-    __syncthreads();  // the next fold writes the same place
+    __syncthreads();  // the next reduction overwrites the same shared memory
     return v;
 }
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
+/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
 template <class type>
 struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
@@ -102,20 +102,20 @@ __device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
 }
 
 template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
     alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Loads what is there of a value by now.
+/// Loads the words of a value that have been published so far.
 template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
 #pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
 }
 
 template <class type>
@@ -127,12 +127,12 @@ __device__ __forceinline__ bool is_there(const message<type>& v) {
 }
 
 template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
     alignas(16) uint32 words[message<type>::n];
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
+        slot[i * word_stride] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
@@ -148,7 +148,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
     uint16 min0 = uint16(~0ull);
@@ -188,7 +188,7 @@ reduce(const __grid_constant__ arguments p) {
             }
         }
         const uint32 piece = deals ? 4096u : ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
-        __shared__ uint32 asked[2];
+        __shared__ uint32 dealt_piece[2];
         for (uint32 at = blockIdx.y, turn = 0; at * piece < vectors - rounds; turn ^= 1) {
             const uint32 v = rounds + at * piece + threadIdx.x, end = min(vectors, rounds + (at + 1) * piece);
             uint32 number = at;
@@ -200,7 +200,7 @@ reduce(const __grid_constant__ arguments p) {
                     if (v + u * 512u >= end) continue;
                     load_stream<uint4>(x0[u], x0_row + v * 8 + u * 4096u);
                 }
-                if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
+                if (threadIdx.x == 0) dealt_piece[turn] = gridDim.y + number;
 #pragma unroll
                 for (unsigned int u = 0; u < 8; ++u) {
                     if (v + u * 512u >= end) break;
@@ -214,7 +214,7 @@ reduce(const __grid_constant__ arguments p) {
                 }
             }
             __syncthreads();
-            at = asked[turn];
+            at = dealt_piece[turn];
         }
         part0 = min_uint16::join(part0, least_uint16::whole(packed0));
         if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 8) {
@@ -229,7 +229,7 @@ reduce(const __grid_constant__ arguments p) {
         min0 = join_block<min_uint16, 16>(min0);
         count_nonzero1 = join_block<count_nonzero_int64, 16>(count_nonzero1);
         if (of_blocks || gridDim.y == 1) break;
-        // The thread with the ticket tells all.
+        // Thread 0 holds the block's ticket; the barrier broadcasts whether it is the last one.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x;
         const uint64 stride = 3 * uint64(p.rows);
@@ -270,7 +270,7 @@ reduce(const __grid_constant__ arguments p) {
                 whole1 = count_nonzero_int64::join(whole1, s == blockIdx.y ? count_nonzero1 : consume(taken1[u], part + 1 * uint64(p.rows), p.rows));
             }
         }
-        __syncthreads();  // each thread has heard from some blocks only, and the others may still take pieces
+        __syncthreads();  // each thread has polled some blocks only; the others may still take pieces
         if (threadIdx.x == 0) reinterpret_cast<uint32*>(p.scratch)[1] = 0;
         min0 = whole0;
         count_nonzero1 = whole1;

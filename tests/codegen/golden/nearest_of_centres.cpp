@@ -3,7 +3,7 @@ namespace step1 {
 using int32 = int;
 using uint32 = unsigned int;
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -72,27 +72,27 @@ struct min_float {
     static float join(float a, float b) { return (b < a) | (b != b) ? b : a; }
 };
 
-/// A lane's best element yet, and in which strip it stood; a NaN stays.
+/// Updates a lane's best element and the number of its strip; a NaN stays best.
 static inline void keep_min_float(float v, int32 strip, float& best, int32& best_strip) {
     const int32 wins = -int32(!(v >= best)) & -int32(best == best);
     best = wins ? v : best;
     best_strip = wins ? strip : best_strip;
 }
 
-/// An element and its place in the row.
-struct place_float {
+/// An element and its index in the row.
+struct indexed_float {
     float value;
     int64 at;
 };
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define independent _Pragma("GCC ivdep")
 #endif
 
-/// All lanes as one, joined as a tree.
+/// Combines all lanes as a balanced tree.
 template <class joiner, int n, class type>
 static inline type join_lanes(type* lanes) {
     if constexpr (n > 1) {
@@ -107,32 +107,32 @@ struct earlier {
     static int join(int a, int b) { return a < b ? a : b; }
 };
 
-/// The first place of the best value: lane j of strip s is s * n + j. A NaN is best.
+/// Returns the first index of the best value; lane j of strip s has index s * n + j. A NaN is best.
 template <class joiner, int n, class type, class number>
 static inline int first_of_lanes(const type* lanes, const number* strips, type& best) {
     alignas(64) type values[n];
-    alignas(64) int places[n];
+    alignas(64) int indices[n];
     for (int l = 0; l < n; ++l) values[l] = lanes[l];
     best = join_lanes<joiner, n>(values);
     for (int l = 0; l < n; ++l)
-        places[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;
-    return join_lanes<earlier, n>(places);
+        indices[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;
+    return join_lanes<earlier, n>(indices);
 }
 
 struct argmin_float {
-    static place_float join(place_float a, place_float b) {
+    static indexed_float join(indexed_float a, indexed_float b) {
         if (a.value != a.value || b.value != b.value)
             return a.value != a.value && (b.value == b.value || a.at < b.at) ? a : b;
         return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
     }
 };
 
-/// The winner among lanes.
+/// Returns the best element of all lanes and its index.
 template <int n>
-static inline place_float first_argmin_float(const float* lanes, const int32* strips, int64 from) {
+static inline indexed_float first_argmin_float(const float* lanes, const int32* strips, int64 from) {
     float best;
-    const int place = first_of_lanes<min_float, n>(lanes, strips, best);
-    return {best, from + place};
+    const int index = first_of_lanes<min_float, n>(lanes, strips, best);
+    return {best, from + index};
 }
 
 struct arguments {
@@ -147,7 +147,7 @@ extern "C" void step2_reduce(const arguments* given, unsigned long long begin, u
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 row = block;
         const int32 i0 = int32(row);
-        place_float argmin0;
+        indexed_float argmin0;
         {
             alignas(64) float lanes0[64];
             alignas(64) int32 strips0[64];

@@ -3,7 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
-/// Some neighbours, by vectors.
+/// Loads n consecutive elements by vectors.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_row(type (&to)[n], const type* from) {
 #pragma unroll
@@ -11,8 +11,8 @@ __device__ __forceinline__ void load_row(type (&to)[n], const type* from) {
         reinterpret_cast<word&>(to[i]) = __ldg(reinterpret_cast<const word*>(from + i));
 }
 
-/// An element and its place in the row.
-struct place_float {
+/// An element and its index in the row.
+struct indexed_float {
     float value;
     int64 at;
 };
@@ -22,7 +22,7 @@ struct sum_float {
 };
 
 struct argmin_float {
-    static __device__ __forceinline__ place_float join(place_float a, place_float b) {
+    static __device__ __forceinline__ indexed_float join(indexed_float a, indexed_float b) {
         const bool alike = a.value == b.value || (a.value != a.value && b.value != b.value);
         return (alike ? a.at < b.at : a.value < b.value || a.value != a.value) ? a : b;
     }
@@ -40,7 +40,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 first = blockIdx.x * 256u + threadIdx.x;
     int32 z0_offset[1];
 #pragma unroll
@@ -58,7 +58,7 @@ map(const __grid_constant__ arguments p) {
         const int32 i0 = int32(q);
         alignas(16) float row0[16];
         load_row<uint4>(row0, p.x0 + i0 * p.x0_stride0);
-        place_float argmin5 = place_float{__int_as_float(0x7f800000), int64(0)};
+        indexed_float argmin5 = indexed_float{__int_as_float(0x7f800000), int64(0)};
         for (int32 i2 = 0; i2 < int32(p.n2); ++i2) {
             alignas(16) float row1[16];
             load_row<uint4>(row1, p.x1 + i2 * p.x1_stride2);
@@ -68,7 +68,7 @@ map(const __grid_constant__ arguments p) {
                 const float t0 = row0[i1] - row1[i1];
                 sum4 = sum_float::join(sum4, t0 * t0);
             }
-            argmin5 = argmin_float::join(argmin5, place_float{sum4, int64(i2)});
+            argmin5 = argmin_float::join(argmin5, indexed_float{sum4, int64(i2)});
         }
         z0[e] = argmin5.at;
     }

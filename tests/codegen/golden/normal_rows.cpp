@@ -6,55 +6,22 @@ using uint64 = unsigned long long;
 static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 static inline double sqrt(double a) { return __builtin_sqrt(a); }
 
-/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
-#if defined(__AVX512F__)
-typedef long long part __attribute__((vector_size(64), may_alias));
-#else
-typedef long long part __attribute__((vector_size(32), may_alias));
-#endif
-static inline void stream(void* to, const void* from, unsigned long bytes) {
-    const unsigned long parts = bytes / sizeof(part), done = parts * sizeof(part);
-    for (unsigned long i = 0; i < parts; ++i) {
-        part* const at = (part*)to + i;
-        const part value = ((const part*)from)[i];
-#if defined(__clang__)
-        __builtin_nontemporal_store(value, at);
-#elif defined(__AVX512F__)
-        __builtin_ia32_movntdq512(at, value);
-#elif defined(__AVX__)
-        __builtin_ia32_movntdq256(at, value);
-#else
-        *at = value;
-#endif
-    }
-    __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
-}
-static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
-/// Others see what was streamed before what this thread writes from here on.
-static inline void settle() {
-#if defined(__SSE__)
-    __builtin_ia32_sfence();
-#else
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
-/// Strips of whole points of an axis, one behind the other in linear order.
+/// Consecutive strips in linear order; each covers whole points of the axis that is cut.
 struct packing {
-    uint32 span, step;  // elements of all points of the axis, and of a strip
-    /// The first strip that begins at a place or behind it.
+    uint32 span, step;  // elements of all points of that axis, and of a strip
+    /// Returns the start of the first strip at or after `at`.
     uint32 first(uint32 at) const {
         const uint32 within = (at % span + step - 1) / step * step;
         return at / span * span + (within < span ? within : span);
     }
-    /// Elements of the strip that begins there.
+    /// Returns the number of elements of the strip that starts at `at`.
     int length(uint32 at) const {
         const uint32 left = span - at % span;
         return int(left < step ? left : step);
     }
 };
-/// The axis is the innermost with more points than there is room for; a strip is whole vectors
-/// where so many of its points have room.
+/// Cuts the innermost axis that exceeds `room`. A strip is a whole number of vectors if `room` has space
+/// for enough points.
 template <class... extents>
 static inline packing pack(uint32 room, uint32 vector, uint32 inner, extents... outer) {
     const uint32 sizes[] = {outer...};
@@ -65,15 +32,15 @@ static inline packing pack(uint32 room, uint32 vector, uint32 inner, extents... 
         span *= n;
     }
     const uint32 common = (point | vector) & -(point | vector);
-    uint32 most = room / point, several = vector / common;
-    if (several > most) several = 1;
-    most = most / several * several;
+    uint32 most = room / point, multiple = vector / common;
+    if (multiple > most) multiple = 1;
+    most = most / multiple * multiple;
     const uint32 points = span / point, strips = (points + most - 1) / most;
-    const uint32 each = ((points + strips - 1) / strips + several - 1) / several * several;
+    const uint32 each = ((points + strips - 1) / strips + multiple - 1) / multiple * multiple;
     return {span, (each < points ? each : points) * point};
 }
 
-/// An element for each row of n lanes. Of very short rows a loop costs more than an offset a lane.
+/// Repeats one element over each row of n lanes. For very short rows one offset per lane is cheaper.
 template <class type, class offset>
 static inline void spread_lanes(type* to, const type* from, const offset* at, int n, int m) {
     if (n < 16) {
@@ -107,14 +74,14 @@ static inline philox_words philox(const generator_key& key, uint64 counter) {
     return {{c0, c1, c2, c3}};
 }
 
-/// A word's upper 53 bits over 2^53, from parts that are exact in the mantissas of 2^52 and 2^84.
+/// The upper 53 bits of a word divided by 2^53, from parts that are exact in the mantissas of 2^52 and 2^84.
 static inline double fraction(uint64 word) {
     const double low = __builtin_bit_cast(double, (word >> 11 & 0xffffffffu) | 0x4330000000000000u);
     const double high = __builtin_bit_cast(double, word >> 43 | 0x4530000000000000u);
     return (high - 0x1.00000001p84 + low) * 0x1p-53;
 }
 
-/// log(x), 2^-54 <= x <= 1, within 1 ulp: fdlibm's, with x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
+/// log(x) for 2^-54 <= x <= 1, within 1 ulp, as in fdlibm: x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)].
 static inline double logarithm(double x) {
     const uint64 bits = __builtin_bit_cast(uint64, x), exponent = (bits + 0x00095f619980c433u) >> 52;
     const double k = __builtin_bit_cast(double, exponent | 0x4330000000000000u) - (0x1p52 + 1023);
@@ -127,7 +94,7 @@ static inline double logarithm(double x) {
     return fma(k, 6.93147180369123816490e-01, f - fma(h, f, -t));
 }
 
-/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
+/// cos(x) and sin(x) for 0 <= x < 6.3, within 1.5 ulp: x is reduced by the nearest multiple of pi / 2.
 static inline void circle(double x, double& cosine, double& sine) {
     const double counted = fma(x, 0.636619772367581343076, 0x1.8p52), quarters = counted - 0x1.8p52;
     double r = fma(quarters, -1.57079632679489655800e+00, x);
@@ -144,7 +111,7 @@ static inline void circle(double x, double& cosine, double& sine) {
     sine = __builtin_bit_cast(double, __builtin_bit_cast(uint64, k & 1 ? c : t) ^ (k & 2) << 62);
 }
 
-/// Box-Muller: a radius from the word p, an angle from q.
+/// Box-Muller: word p gives the radius, word q the angle.
 static inline void polar(double* to, uint64 p, uint64 q) {
     const double radius = sqrt(-2.0 * logarithm(fraction(p) + 0x1p-54));
     double cosine, sine;
@@ -164,21 +131,21 @@ static inline double normal_double(const generator_key& key, uint64 i) {
     return i & 1 ? group[1] : group[0];
 }
 
-/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.
+/// Keeps the next loop rolled until it is vectorised; if unrolled before, its calls would stay scalar.
 #ifdef __clang__
 #define rolled
 #else
 #define rolled _Pragma("GCC unroll 1")
 #endif
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define independent _Pragma("GCC ivdep")
 #endif
 
-/// The words of 16 groups, one behind the other.
+/// Computes the words of 16 consecutive groups.
 #ifdef __AVX2__
 typedef uint64 word_lanes __attribute__((vector_size(32)));
 static inline word_lanes low_product(word_lanes a, word_lanes b) {
@@ -224,7 +191,7 @@ static inline void philox_groups(word* to, generator_key key, uint64 group) {
 }
 #endif
 
-/// The numbers [first, first + m), in an array that has room for whole vectors of groups.
+/// Computes the numbers [first, first + m) in `to`, which has room for whole vectors of groups.
 static inline const double* normal_double_run(double* to, generator_key key, uint64 first, int m) {
     const int before = int(first % 2), groups = (before + m + 2 - 1) / 2;
     for (int vector = 0; vector < groups; vector += 16) {
@@ -238,7 +205,7 @@ static inline const double* normal_double_run(double* to, generator_key key, uin
     return to + before;
 }
 
-/// Lanes of a strip to memory.
+/// Stores the lanes of a strip, which are contiguous or have one offset each.
 template <class type, class offset>
 static inline void scatter_lanes(const type* from, type* row, const offset* at, bool dense, int m) {
     if (dense)
@@ -252,16 +219,15 @@ struct arguments {
     double* z0;
     int64 g0_first;
     generator_key g0_key;
-    uint32 size;
     uint32 n1;
     uint32 n0;
     int32 z0_stride0;
     int32 g0_stride0;
+    uint32 size;
 };
 
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
-    const bool large = p.size >= 8388608;
     alignas(64) double x0_copy[512] = {};
     alignas(64) double z0_copy[512] = {};
     alignas(64) double g0_numbers[546] = {};
@@ -299,10 +265,9 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
             const double* const x0_row = p.x0 + i0;
             double* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
             const int64 g0_row = p.g0_first + i0 * p.g0_stride0 + i1;
-            const bool streaming = large && z0_dense && starts_line(z0_row);
             const bool whole = m % 8 == 0;
             const double* const x0_strip = x0_dense && whole ? x0_row : x0_copy;
-            double* const z0_strip = z0_dense && whole && !streaming ? z0_row : z0_copy;
+            double* const z0_strip = z0_dense && whole ? z0_row : z0_copy;
             if (x0_strip == x0_copy) spread_lanes(x0_copy, x0_row, x0_at, int(p.n1), m);
             const double* g0_strip = g0_numbers;
             if (g0_dense) {
@@ -325,9 +290,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
                     z0_strip[j] = g0 * x0;
                 }
             }
-            if (streaming) stream(z0_row, z0_copy, m * 8ul);
-            else if (z0_strip == z0_copy) scatter_lanes(z0_copy, z0_row, z0_at, z0_dense, m);
+            if (z0_strip == z0_copy) scatter_lanes(z0_copy, z0_row, z0_at, z0_dense, m);
         }
     }
-    if (large) settle();
 }

@@ -10,12 +10,12 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
+/// The call's number, and the two words that each Philox round mixes in, derived from the seed.
 struct generator_key { uint64 call; uint32 rounds[20]; };
 
 struct philox_words { uint32 w[4]; };
 
-/// Of two 64-bit words ptxas would add up the products of the upper halves too, though it knows that they are 0.
+/// Multiplies 32-bit words. For 64-bit operands ptxas would add the products of the zero upper halves.
 __device__ __forceinline__ uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
 
 /// Philox4x32-10.
@@ -31,7 +31,7 @@ __device__ __forceinline__ philox_words philox(const generator_key& key, uint64 
     return {{c0, c1, c2, c3}};
 }
 
-/// Box-Muller: a radius from the word p, an angle from q.
+/// Box-Muller: word p gives the radius, word q the angle.
 __device__ __forceinline__ void polar(double* to, uint64 p, uint64 q) {
     const double radius = sqrt(-2.0 * log(double(p >> 11) * 0x1p-53 + 0x1p-54));
     const double angle = 6.28318530717958647692 * (double(q >> 11) * 0x1p-53);
@@ -50,7 +50,7 @@ __device__ __forceinline__ double normal_double(const generator_key& key, uint64
     return i & 1 ? group[1] : group[0];
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -71,7 +71,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 q = blockIdx.x * 256u + threadIdx.x;
     if (q >= p.vectors) return;
     const uint32 row = quotient(q, p.by_row);

@@ -3,7 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
-/// Joins a value with what is in its place.
+/// Combines a value with the element at its address.
 __device__ __forceinline__ void scatter_add_float32(float* at, float value) {
     asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" : : "l"(at), "f"((float)value) : "memory");
 }
@@ -17,7 +17,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 first = blockIdx.x * 1024u + threadIdx.x;
     if (first >= p.n) return;
     float x0[4];

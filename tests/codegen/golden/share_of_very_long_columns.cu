@@ -14,19 +14,19 @@ struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
-/// is a loop.
+/// Combines n variables per thread down the thread rows of a block; the first row gets the results. Large
+/// types are combined in a loop, which is not unrolled.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
-    __syncthreads();  // the last fold was in the same place
+    __syncthreads();  // the previous reduction used the same shared memory
 #pragma unroll
     for (int i = 0; i < n; ++i) own[i] = v[i];
     while (height > 1) {
@@ -47,8 +47,8 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
     for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
+/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
 template <class type>
 struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
@@ -62,20 +62,20 @@ __device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
 }
 
 template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
     alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Loads what is there of a value by now.
+/// Loads the words of a value that have been published so far.
 template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
 #pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
 }
 
 template <class type>
@@ -87,21 +87,21 @@ __device__ __forceinline__ bool is_there(const message<type>& v) {
 }
 
 template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
     alignas(16) uint32 words[message<type>::n];
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
+        slot[i * word_stride] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
 
-/// Gives what the first row of threads has, each n variables, to all rows.
+/// Broadcasts n variables per thread from the first thread row of a block to all rows.
 template <int n, class type>
 __device__ __forceinline__ void share_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
-    __syncthreads();  // the last fold was in the same place
+    __syncthreads();  // the previous reduction used the same shared memory
 #pragma unroll
     for (int i = 0; i < n; ++i)
         if (down == 0) own[i] = v[i];
@@ -130,7 +130,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
 step1_reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
     const uint32 down = quotient(threadIdx.x, p.by_across), height = quotient(1024u, p.by_across);
@@ -182,7 +182,7 @@ step1_reduce(const __grid_constant__ arguments p) {
     }
     join_down<sum_float, 1>(&sum0, room, p.across, down, height);
     if (gridDim.y > 1) {
-        // The thread with the ticket tells all.
+        // Thread 0 holds the block's ticket; the barrier broadcasts whether it is the last one.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x + first;
         const uint64 stride = uint64(p.rows);
@@ -252,7 +252,7 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
@@ -283,7 +283,7 @@ __device__ __forceinline__ float quick_shared_divide_float(float a, float b, boo
     return q;
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -303,15 +303,15 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 step2_map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 q = (gridDim.x - 1 - blockIdx.x) * 256u + threadIdx.x;
     if (q >= p.groups * 8u) return;
     const uint32 line = quotient(q, p.by_n1), vector = q - line * p.n1;
-    const uint32 first = line / 8u * 32 + line % 8u;  // period
+    const uint32 first = line / 8u * 32 + line % 8u;  // the thread's first period
     const uint32 shift = uint32(reinterpret_cast<uint64>(p.z0) / 4 % 4);
     const bool x0_fits = p.x0_stride0 == p.n1 && uint32(reinterpret_cast<uint64>(p.x0) / 4 % 4) == shift;
     const bool z0_fits = p.z0_stride0 == p.n1 && uint32(reinterpret_cast<uint64>(p.z0) / 4 % 4) == shift;
-    // Of the thread's four columns, the rows from a period before the slab's.
+    // Rows and columns of the thread's four elements; rows count from one period before the slab.
     int32 row[4], column[4];
     const uint32 begin = (vector + p.n1) * 4 - shift, down = quotient(begin, p.by_n1);
     row[0] = int32(down), column[0] = int32(begin - down * p.n1);

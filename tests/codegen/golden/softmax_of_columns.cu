@@ -20,7 +20,7 @@ struct max_float {
     }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
@@ -76,7 +76,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 side = p.side, height = quotient(512u, p.by_side);
     const uint32 down = quotient(threadIdx.x, p.by_side), column = threadIdx.x - down * side;
     const uint32 lane = down, lanes = height;
@@ -141,7 +141,7 @@ rows(const __grid_constant__ arguments p) {
     }
     __syncthreads();
     max0 = max0_of[column];
-    float kept0[32];
+    float cached0[32];
     float part1[8];
 #pragma unroll
     for (unsigned int first = 0; first < 32; first += 4) {
@@ -152,8 +152,8 @@ rows(const __grid_constant__ arguments p) {
                 const uint32 at = u * lanes + lane;
                 const float t0 = x0[u] - max0;
                 const float t1 = exp_float(t0);
-                kept0[u] = t1;
-                value0[u - first] = kept0[u];
+                cached0[u] = t1;
+                value0[u - first] = cached0[u];
             }
             part1[first / 4] = join_pairs<sum_float, 4>(value0);
         } else {
@@ -164,10 +164,10 @@ rows(const __grid_constant__ arguments p) {
                 if (u < 24 || at < p.length) {
                     const float t2 = x0[u] - max0;
                     const float t3 = exp_float(t2);
-                    kept0[u] = t3;
-                    value0[u - first] = kept0[u];
+                    cached0[u] = t3;
+                    value0[u - first] = cached0[u];
                 } else {
-                    kept0[u] = float();
+                    cached0[u] = float();
                     value0[u - first] = 0.0f;
                 }
             }
@@ -191,7 +191,7 @@ rows(const __grid_constant__ arguments p) {
     for (unsigned int u = 0; u < 32; ++u) {
         const uint32 at = u * lanes + lane;
         bool rare = false;
-        const float z0 = quick_shared_divide_float(kept0[u], sum1, rare);
+        const float z0 = quick_shared_divide_float(cached0[u], sum1, rare);
         if (u < 24 || at < p.length) {
             again |= rare;
             const int32 i0 = int32(at);
@@ -199,15 +199,15 @@ rows(const __grid_constant__ arguments p) {
         }
     }
     if (again) {
-        float kept0_again[32];
+        float cached0_again[32];
 #pragma unroll
         for (unsigned int u = 0; u < 32; ++u) {
-            kept0_again[u] = kept0[u];
+            cached0_again[u] = cached0[u];
         }
 #pragma unroll 1
         for (unsigned int u = 0; u < 32; ++u) {
             const uint32 at = u * lanes + lane;
-            const float z0 = kept0_again[u] / sum1;
+            const float z0 = cached0_again[u] / sum1;
             if (u < 24 || at < p.length) {
                 const int32 i0 = int32(at);
                 __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);

@@ -20,20 +20,20 @@ struct max_float {
     }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -91,7 +91,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     constexpr uint32 side = 3, height = 85;
     const uint32 down = threadIdx.x / side, column = threadIdx.x % side;
     const uint32 lane = down, lanes = height;
@@ -160,7 +160,7 @@ rows(const __grid_constant__ arguments p) {
     }
     __syncthreads();
     max0 = max0_of[column];
-    float kept0[28];
+    float cached0[28];
     float part1[7];
 #pragma unroll
     for (unsigned int first = 0; first < 28; first += 4) {
@@ -171,8 +171,8 @@ rows(const __grid_constant__ arguments p) {
                 const uint32 at = u * lanes + lane;
                 const float t0 = x0[u] - max0;
                 const float t1 = exp_float(t0);
-                kept0[u] = t1;
-                value0[u - first] = kept0[u];
+                cached0[u] = t1;
+                value0[u - first] = cached0[u];
             }
             part1[first / 4] = join_pairs<sum_float, 4>(value0);
         } else {
@@ -183,10 +183,10 @@ rows(const __grid_constant__ arguments p) {
                 if (u < 12 || at < p.length) {
                     const float t2 = x0[u] - max0;
                     const float t3 = exp_float(t2);
-                    kept0[u] = t3;
-                    value0[u - first] = kept0[u];
+                    cached0[u] = t3;
+                    value0[u - first] = cached0[u];
                 } else {
-                    kept0[u] = float();
+                    cached0[u] = float();
                     value0[u - first] = 0.0f;
                 }
             }
@@ -213,7 +213,7 @@ rows(const __grid_constant__ arguments p) {
     for (unsigned int u = 0; u < 28; ++u) {
         const uint32 at = u * lanes + lane;
         bool rare = false;
-        const float z0 = quick_shared_divide_float(kept0[u], sum1, rare);
+        const float z0 = quick_shared_divide_float(cached0[u], sum1, rare);
         if (u < 12 || at < p.length) {
             again |= rare;
             const int32 i1 = int32(at);
@@ -221,15 +221,15 @@ rows(const __grid_constant__ arguments p) {
         }
     }
     if (again) {
-        float kept0_again[28];
+        float cached0_again[28];
 #pragma unroll
         for (unsigned int u = 0; u < 28; ++u) {
-            kept0_again[u] = kept0[u];
+            cached0_again[u] = cached0[u];
         }
 #pragma unroll 1
         for (unsigned int u = 0; u < 28; ++u) {
             const uint32 at = u * lanes + lane;
-            const float z0 = kept0_again[u] / sum1;
+            const float z0 = cached0_again[u] / sum1;
             if (u < 12 || at < p.length) {
                 const int32 i1 = int32(at);
                 __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0);

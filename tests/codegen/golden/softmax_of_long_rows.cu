@@ -3,7 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// A barrier in shared memory that opens when so many bytes have come.
+/// Initialises a barrier in shared memory that opens when `bytes` bytes have arrived.
 __device__ __forceinline__ void expect(unsigned long long* arrived, unsigned int bytes) {
     const unsigned int at = __cvta_generic_to_shared(arrived);
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(at) : "memory");
@@ -26,13 +26,13 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Begins to bring a line of memory into the second-level cache.
+/// Prefetches a line of memory into the second-level cache.
 template <class type>
 __device__ __forceinline__ void prefetch(const type* at) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
@@ -54,20 +54,20 @@ struct max_float {
     }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -75,7 +75,7 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Writes to the same place in another block of the cluster, whose barrier counts the bytes.
+/// Writes to the same shared-memory address in another block of the cluster; its barrier counts the bytes.
 template <class type>
 __device__ __forceinline__ void send(type* mine, const type& value, unsigned long long* arrived, unsigned int block) {
     unsigned int to, barrier;
@@ -93,7 +93,7 @@ __device__ __forceinline__ void send(type* mine, const type& value, unsigned lon
                          :: "r"(to + 4 * i), "r"(reinterpret_cast<const unsigned int*>(&value)[i]), "r"(barrier) : "memory");
 }
 
-/// Until all bytes that a barrier expects have come.
+/// Waits until all bytes that a barrier expects have arrived.
 __device__ __forceinline__ void wait_for(const unsigned long long* arrived) {
     const unsigned int at = __cvta_generic_to_shared(arrived);
     unsigned int open;
@@ -102,7 +102,7 @@ __device__ __forceinline__ void wait_for(const unsigned long long* arrived) {
     while (open == 0);
 }
 
-/// Joins n values in shared memory; every lane of the warp has the result.
+/// Combines n values in shared memory; every lane of the warp gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_slots(const type* slots) {
     constexpr int lanes = n < 32 ? n : 32;
@@ -148,7 +148,7 @@ __device__ __forceinline__ float quick_shared_divide_float(float a, float b, boo
     return q;
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -166,7 +166,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 lane = blockIdx.x % 4u * 512u + threadIdx.x;
     const uint32 row = blockIdx.x / 4u;
     const int32 i0 = int32(row);
@@ -239,7 +239,7 @@ rows(const __grid_constant__ arguments p) {
     }
     wait_for(&arrived[0]);
     max0 = join_slots<max_float, 64>(whole0);
-    float kept0[8][4];
+    float cached0[8][4];
     float part1[8];
 #pragma unroll
     for (unsigned int u = 0; u < 8; ++u) {
@@ -250,8 +250,8 @@ rows(const __grid_constant__ arguments p) {
             for (unsigned int e = 0; e < 4; ++e) {
                 const float t0 = x0[u][e] - max0;
                 const float t1 = exp_float(t0);
-                kept0[u][e] = t1;
-                value0[e] = kept0[u][e];
+                cached0[u][e] = t1;
+                value0[e] = cached0[u][e];
             }
             if (!(u < 4 || at + 4 <= p.length)) {
 #pragma unroll
@@ -280,12 +280,12 @@ rows(const __grid_constant__ arguments p) {
         bool rare = false;
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
-            z0[e] = quick_shared_divide_float(kept0[u][e], sum1, rare);
+            z0[e] = quick_shared_divide_float(cached0[u][e], sum1, rare);
         }
         if (rare) {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                z0[e] = kept0[u][e] / sum1;
+                z0[e] = cached0[u][e] / sum1;
             }
         }
         if (u < 4 || at + 4 <= p.length) {

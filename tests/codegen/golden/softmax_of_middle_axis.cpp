@@ -2,22 +2,22 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Strips of whole points of an axis, one behind the other in linear order.
+/// Consecutive strips in linear order; each covers whole points of the axis that is cut.
 struct packing {
-    uint32 span, step;  // elements of all points of the axis, and of a strip
-    /// The first strip that begins at a place or behind it.
+    uint32 span, step;  // elements of all points of that axis, and of a strip
+    /// Returns the start of the first strip at or after `at`.
     uint32 first(uint32 at) const {
         const uint32 within = (at % span + step - 1) / step * step;
         return at / span * span + (within < span ? within : span);
     }
-    /// Elements of the strip that begins there.
+    /// Returns the number of elements of the strip that starts at `at`.
     int length(uint32 at) const {
         const uint32 left = span - at % span;
         return int(left < step ? left : step);
     }
 };
-/// The axis is the innermost with more points than there is room for; a strip is whole vectors
-/// where so many of its points have room.
+/// Cuts the innermost axis that exceeds `room`. A strip is a whole number of vectors if `room` has space
+/// for enough points.
 template <class... extents>
 static inline packing pack(uint32 room, uint32 vector, uint32 inner, extents... outer) {
     const uint32 sizes[] = {outer...};
@@ -28,15 +28,15 @@ static inline packing pack(uint32 room, uint32 vector, uint32 inner, extents... 
         span *= n;
     }
     const uint32 common = (point | vector) & -(point | vector);
-    uint32 most = room / point, several = vector / common;
-    if (several > most) several = 1;
-    most = most / several * several;
+    uint32 most = room / point, multiple = vector / common;
+    if (multiple > most) multiple = 1;
+    most = most / multiple * multiple;
     const uint32 points = span / point, strips = (points + most - 1) / most;
-    const uint32 each = ((points + strips - 1) / strips + several - 1) / several * several;
+    const uint32 each = ((points + strips - 1) / strips + multiple - 1) / multiple * multiple;
     return {span, (each < points ? each : points) * point};
 }
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -113,7 +113,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
             const int32 i2 = int32(rest % p.n2);
             rest /= p.n2;
             const int32 i0 = int32(rest);
-            alignas(64) float kept0[17408];
+            alignas(64) float cached0[17408];
             alignas(64) float max0[256];
             {
                 alignas(64) float lanes0[256];
@@ -135,24 +135,24 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 for (uint32 k = 0; k < p.folded; ++k) {
                     const int32 i1 = int32(k);
                     const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
-                    float* const kept0_strip = kept0 + k * 272;
+                    float* const cached0_strip = cached0 + k * 272;
                     independent
                     for (int j = 0; j < m; ++j) {
                         const float t0 = x0_strip[x0_at[j]] - max0[j];
                         const float t1 = exp_float(t0);
                         lanes1[j] = sum_float::join(lanes1[j], t1);
-                        kept0_strip[j] = t1;
+                        cached0_strip[j] = t1;
                     }
                 }
                 for (int j = 0; j < m; ++j) sum1[j] = lanes1[j];
             }
             for (uint32 k = 0; k < p.folded; ++k) {
                 const int32 i1 = int32(k);
-                const float* const kept0_strip = kept0 + k * 272;
+                const float* const cached0_strip = cached0 + k * 272;
                 alignas(64) float z0_strip[256];
                 independent
                 for (int j = 0; j < m; ++j) {
-                    z0_strip[j] = kept0_strip[j] / float(sum1[j]);
+                    z0_strip[j] = cached0_strip[j] / float(sum1[j]);
                 }
                 for (int j = 0; j < m; ++j) (p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2)[z0_at[j]] = z0_strip[j];
             }

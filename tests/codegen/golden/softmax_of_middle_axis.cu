@@ -1,19 +1,20 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using uint32 = unsigned int;
 
-/// How many threads work on a row, as a power of two: those that a block has to spare, of one warp, one for each group of elements.
+/// Returns log2 of the number of threads per row: at most one warp, one thread per group of elements,
+/// and no more threads than the block has.
 __device__ __forceinline__ unsigned int spread_of(unsigned int rows, unsigned int groups) {
     const int to_spare = min(5, 7 - (32 - __clz(rows - 1)));
     return max(min(to_spare, 31 - __clz(groups)), 0);
 }
 
-/// Into shared memory, past registers; the thread may wait for it.
+/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
 __device__ __forceinline__ void copy16(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
-/// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
+/// Returns the position of chunk q, skewed so that the chunks of adjacent rows fall into different banks.
 __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
     return q ^ (q >> skew & 7);
 }
@@ -27,11 +28,11 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
 template <class type>
 __device__ __forceinline__ void load_runs(type* to, const type* from, unsigned int n, unsigned int gap, divisor run) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
-    const auto apart = [=](unsigned int q) { return q + (unsigned int)(gap * quotient(q, run)); };
+    const auto padded = [=](unsigned int q) { return q + (unsigned int)(gap * quotient(q, run)); };
     const unsigned int chunks = n / each;
     for (unsigned int q = threadIdx.x; q < chunks; q += threads)
-        copy16(reinterpret_cast<uint4*>(to) + apart(q), reinterpret_cast<const uint4*>(from) + q);
-    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i + (apart(i / each) - i / each) * each] = from[i];
+        copy16(reinterpret_cast<uint4*>(to) + padded(q), reinterpret_cast<const uint4*>(from) + q);
+    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i + (padded(i / each) - i / each) * each] = from[i];
 }
 
 struct max_float {
@@ -46,21 +47,21 @@ struct max_float {
     }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// What the thread `far` away has, of those that share a row.
+/// Returns the value of the lane whose index is this lane's XOR `far`; both share a row.
 template <class type>
 __device__ __forceinline__ type from_thread(type v, unsigned int far, unsigned int spread) {
     const unsigned int all = (2u << (1u << spread) - 1) - 1;
     return __shfl_xor_sync(all << (threadIdx.x & 31 & ~0u << spread), v, far);
 }
 
-/// Joins what the threads of a row have.
+/// Combines the values of the threads of a row.
 template <class fold, class type>
 __device__ __forceinline__ type join_threads(type v, unsigned int spread) {
     for (unsigned int far = 1u << spread >> 1; far > 0; far >>= 1)
@@ -107,12 +108,12 @@ __device__ __forceinline__ float quick_shared_divide_float(float a, float b, boo
 template <class type>
 __device__ __forceinline__ void store_runs(type* to, const type* from, unsigned int n, unsigned int gap, divisor run, unsigned int begin) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
-    const auto apart = [=](unsigned int q) { return q + (unsigned int)(gap * quotient(q, run)); };
+    const auto padded = [=](unsigned int q) { return q + (unsigned int)(gap * quotient(q, run)); };
     const unsigned int chunks = n / each;
     for (unsigned int q = threadIdx.x + (begin > 0); q < chunks; q += threads)
-        __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[apart(q)]);
-    for (unsigned int i = begin + threadIdx.x; i < min(n, begin > 0 ? each : 0); i += threads) to[i] = from[i + (apart(i / each) - i / each) * each];
-    for (unsigned int i = max(chunks * each, begin) + threadIdx.x; i < n; i += threads) to[i] = from[i + (apart(i / each) - i / each) * each];
+        __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[padded(q)]);
+    for (unsigned int i = begin + threadIdx.x; i < min(n, begin > 0 ? each : 0); i += threads) to[i] = from[i + (padded(i / each) - i / each) * each];
+    for (unsigned int i = max(chunks * each, begin) + threadIdx.x; i < n; i += threads) to[i] = from[i + (padded(i / each) - i / each) * each];
 }
 
 struct arguments {
@@ -127,7 +128,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 n = p.n;
     constexpr uint32 side = 2;
     const uint32 height = p.runs * side;
@@ -242,38 +243,38 @@ short_rows(const __grid_constant__ arguments p) {
         {
             uint32 k = lane;
             for (; k + (3u << spread) < n; k += 4 << spread) {
-                float kept0[4];
+                float cached0[4];
 #pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) kept0[e] = rows0[at4 + (k + (e << spread)) * side];
+                for (unsigned int e = 0; e < 4; ++e) cached0[e] = rows0[at4 + (k + (e << spread)) * side];
                 float z0[4];
                 bool rare = false;
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    z0[e] = quick_shared_divide_float(kept0[e], sum1, rare);
+                    z0[e] = quick_shared_divide_float(cached0[e], sum1, rare);
                 }
                 if (rare) {
 #pragma unroll
                     for (unsigned int e = 0; e < 4; ++e) {
-                        z0[e] = kept0[e] / sum1;
+                        z0[e] = cached0[e] / sum1;
                     }
                 }
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) rows0[at4 + (k + (e << spread)) * side] = z0[e];
             }
             if (k + (1u << spread) < n) {
-                float kept0[2];
+                float cached0[2];
 #pragma unroll
-                for (unsigned int e = 0; e < 2; ++e) kept0[e] = rows0[at4 + (k + (e << spread)) * side];
+                for (unsigned int e = 0; e < 2; ++e) cached0[e] = rows0[at4 + (k + (e << spread)) * side];
                 float z0[2];
                 bool rare = false;
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
-                    z0[e] = quick_shared_divide_float(kept0[e], sum1, rare);
+                    z0[e] = quick_shared_divide_float(cached0[e], sum1, rare);
                 }
                 if (rare) {
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
-                        z0[e] = kept0[e] / sum1;
+                        z0[e] = cached0[e] / sum1;
                     }
                 }
 #pragma unroll
@@ -281,19 +282,19 @@ short_rows(const __grid_constant__ arguments p) {
                 k += (2u << spread);
             }
             if (k < n) {
-                float kept0[1];
+                float cached0[1];
 #pragma unroll
-                for (unsigned int e = 0; e < 1; ++e) kept0[e] = rows0[at4 + (k + (e << spread)) * side];
+                for (unsigned int e = 0; e < 1; ++e) cached0[e] = rows0[at4 + (k + (e << spread)) * side];
                 float z0[1];
                 bool rare = false;
 #pragma unroll
                 for (unsigned int e = 0; e < 1; ++e) {
-                    z0[e] = quick_shared_divide_float(kept0[e], sum1, rare);
+                    z0[e] = quick_shared_divide_float(cached0[e], sum1, rare);
                 }
                 if (rare) {
 #pragma unroll
                     for (unsigned int e = 0; e < 1; ++e) {
-                        z0[e] = kept0[e] / sum1;
+                        z0[e] = cached0[e] / sum1;
                     }
                 }
 #pragma unroll

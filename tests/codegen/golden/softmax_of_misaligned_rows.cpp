@@ -18,7 +18,7 @@ using uint32 = unsigned int;
 #endif
 extern "C" vectorised double exp(double a);
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -29,7 +29,7 @@ struct max_double {
     static double join(double a, double b) { return (a < b) | (b != b) ? b : a; }
 };
 
-/// All lanes as one, joined as a tree.
+/// Combines all lanes as a balanced tree.
 template <class joiner, int n, class type>
 static inline type join_lanes(type* lanes) {
     if constexpr (n > 1) {
@@ -40,7 +40,7 @@ static inline type join_lanes(type* lanes) {
     }
 }
 
-/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.
+/// Keeps the next loop rolled until it is vectorised; if unrolled before, its calls would stay scalar.
 #ifdef __clang__
 #define rolled
 #else
@@ -64,7 +64,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 row = block;
         const int32 i0 = int32(row);
-        alignas(64) double kept0[1024];
+        alignas(64) double cached0[1024];
         double max0;
         {
             alignas(64) double lanes0[256];
@@ -92,7 +92,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 if (!x0_whole) for (int j = 0; j < m; ++j) x0_copy[j] = (p.x0 + i0 * p.x0_stride0 + i1)[j];
                 if (!x0_whole) for (int j = m; j % 8 != 0; ++j) x0_copy[j] = x0_copy[0];
                 const double* const x0_strip = x0_whole ? p.x0 + i0 * p.x0_stride0 + i1 : x0_copy;
-                double* const kept0_strip = kept0 + first;
+                double* const cached0_strip = cached0 + first;
                 alignas(64) double value0[256];
                 for (int vector = 0; vector < m; vector += 8) {
                     rolled
@@ -106,7 +106,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 independent
                 for (int j = 0; j < m; ++j) {
                     lanes1[j] = sum_double::join(lanes1[j], value0[j]);
-                    kept0_strip[j] = value0[j];
+                    cached0_strip[j] = value0[j];
                 }
             }
             sum1 = join_lanes<sum_double, 256>(lanes1);
@@ -114,11 +114,11 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
         for (uint32 first = 0; first < p.folded; first += 256) {
             const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
             const int32 i1 = int32(first);
-            const double* const kept0_strip = kept0 + first;
+            const double* const cached0_strip = cached0 + first;
             double* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1;
             independent
             for (int j = 0; j < m; ++j) {
-                z0_strip[j] = kept0_strip[j] / sum1;
+                z0_strip[j] = cached0_strip[j] / sum1;
             }
         }
     }

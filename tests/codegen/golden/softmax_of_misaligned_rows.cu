@@ -13,7 +13,7 @@ __device__ __forceinline__ double2 stream(const double2* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
@@ -23,20 +23,20 @@ struct max_double {
     static __device__ __forceinline__ double join(double a, double b) { return a > b || a != a ? a : b; }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -44,7 +44,7 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins n values in shared memory; every lane of the warp has the result.
+/// Combines n values in shared memory; every lane of the warp gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_slots(const type* slots) {
     constexpr int lanes = n < 32 ? n : 32;
@@ -114,7 +114,7 @@ __device__ __forceinline__ double quick_shared_divide_double(double a, double b,
     return q;
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -131,7 +131,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(64, 16)
 rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
     const uint32 shift = reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 8 % 2;
@@ -190,7 +190,7 @@ rows(const __grid_constant__ arguments p) {
     }
     __syncthreads();
     max0 = join_slots<max_double, 2>(whole0);
-    double kept0[9][2];
+    double cached0[9][2];
     double part1[9];
 #pragma unroll
     for (unsigned int u = 0; u < 9; ++u) {
@@ -202,16 +202,16 @@ rows(const __grid_constant__ arguments p) {
             for (unsigned int e = 0; e < 2; ++e) {
                 const double t0 = x0[u][e] - max0;
                 const double t1 = quick_exp_double(t0, rare);
-                kept0[u][e] = t1;
-                value0[e] = kept0[u][e];
+                cached0[u][e] = t1;
+                value0[e] = cached0[u][e];
             }
             if (rare) {
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
                     const double t2 = x0[u][e] - max0;
                     const double t3 = exp_double(t2);
-                    kept0[u][e] = t3;
-                    value0[e] = kept0[u][e];
+                    cached0[u][e] = t3;
+                    value0[e] = cached0[u][e];
                 }
             }
             if (!(u - 1 < 3 || (at < p.length && at + 2 <= p.length))) {
@@ -241,12 +241,12 @@ rows(const __grid_constant__ arguments p) {
         bool rare = false;
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
-            z0[e] = quick_shared_divide_double(kept0[u][e], sum1, rare);
+            z0[e] = quick_shared_divide_double(cached0[u][e], sum1, rare);
         }
         if (rare) {
 #pragma unroll
             for (unsigned int e = 0; e < 2; ++e) {
-                z0[e] = kept0[u][e] / sum1;
+                z0[e] = cached0[u][e] / sum1;
             }
         }
         if (z0_fits && (u - 1 < 3 || (at < p.length && at + 2 <= p.length))) {

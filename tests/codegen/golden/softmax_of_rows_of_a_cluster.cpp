@@ -44,7 +44,7 @@ static inline float weight(float x) { return exp_float(x); }
 
 static inline double weight(double x) { return exp(x); }
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -62,7 +62,7 @@ constexpr double largest() {
     return 1.7976931348623157e+308;
 }
 
-/// The greatest element, and the sum of exp(x - top).
+/// The greatest element `top` and the sum of exp(x - top).
 struct exponential_sum {
     double top, sum;
 };
@@ -73,9 +73,9 @@ struct exponentials {
         const double less = weight(above ? b.top - a.top : a.top - b.top);
         return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
     }
-    /// A lane has its greatest element, and the sum of exp(x - near). Elements are at most 2 above `near`, which so moves
-    /// seldom; where all lanes are of one row together, and more seldom still. The sums come after some strips of m
-    /// elements.
+    /// Each lane holds its greatest element `top` and the sum of exp(x - near). `near` is updated only when an
+    /// element exceeds it by more than 2; lanes that reduce one row share it. end_strips() adds the exponentials
+    /// of some strips of m elements.
     template <class type>
     static void keep(type v, type& of_strip, int& far, type near, type& top) {
         of_strip = v;
@@ -117,13 +117,13 @@ struct exponentials {
     static type about(exponential_sum a, type c) {
         return type(a.sum * weight(a.top - c));
     }
-    /// NaN where an element is; of infinities alone the sum tells.
+    /// Returns the greatest element. The sum shows whether it is infinite or NaN.
     static double greatest(exponential_sum a) {
         return a.sum > 0 && a.sum <= largest<double>() ? a.top : a.sum == 0 ? -__builtin_inf() : a.sum;
     }
 };
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
 template <class type>
 static inline void put(uint64* slot, type v) {
     __builtin_memcpy(slot, &v, sizeof v);
@@ -196,40 +196,7 @@ namespace step2 {
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
-#if defined(__AVX512F__)
-typedef long long part __attribute__((vector_size(64), may_alias));
-#else
-typedef long long part __attribute__((vector_size(32), may_alias));
-#endif
-static inline void stream(void* to, const void* from, unsigned long bytes) {
-    const unsigned long parts = bytes / sizeof(part), done = parts * sizeof(part);
-    for (unsigned long i = 0; i < parts; ++i) {
-        part* const at = (part*)to + i;
-        const part value = ((const part*)from)[i];
-#if defined(__clang__)
-        __builtin_nontemporal_store(value, at);
-#elif defined(__AVX512F__)
-        __builtin_ia32_movntdq512(at, value);
-#elif defined(__AVX__)
-        __builtin_ia32_movntdq256(at, value);
-#else
-        *at = value;
-#endif
-    }
-    __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
-}
-static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
-/// Others see what was streamed before what this thread writes from here on.
-static inline void settle() {
-#if defined(__SSE__)
-    __builtin_ia32_sfence();
-#else
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -261,7 +228,6 @@ struct arguments {
     const float* x1;
     const float* x2;
     float* z0;
-    uint32 size;
     uint32 n1;
     uint32 row_pieces;
     int32 x0_stride0;
@@ -270,7 +236,6 @@ struct arguments {
 
 extern "C" void step2_map(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
-    const bool large = p.size >= 16777216;
     for (uint32 block = uint32(begin); block < end; ++block) {
         uint32 rest = block / p.row_pieces;
         const int32 i0 = int32(rest);
@@ -280,22 +245,13 @@ extern "C" void step2_map(const arguments* given, unsigned long long begin, unsi
         const float x1 = *(p.x1 + i0);
         const float x2 = *(p.x2 + i0);
         float* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
-        const bool streaming = large && starts_line(z0_row);
-        alignas(64) float z0_copy[256];
-        const int32 step = streaming ? 256 : n;
-        for (int32 first = 0; first < n; first += step) {
-            const int32 m = n - first < step ? n - first : step;
-            float* const z0_strip = streaming ? z0_copy : z0_row + first;
-            independent
-            for (int32 j = 0; j < m; ++j) {
-                const float x0 = x0_row[first + j];
-                const float t0 = x0 - x1;
-                const float t1 = exp_float(t0);
-                z0_strip[j] = t1 / x2;
-            }
-            if (streaming) stream(z0_row + first, z0_copy, m * 4ul);
+        independent
+        for (int32 j = 0; j < n; ++j) {
+            const float x0 = x0_row[j];
+            const float t0 = x0 - x1;
+            const float t1 = exp_float(t0);
+            z0_row[j] = t1 / x2;
         }
     }
-    if (large) settle();
 }
 }  // namespace step2

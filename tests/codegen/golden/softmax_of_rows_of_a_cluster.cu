@@ -3,7 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// A barrier in shared memory that opens when so many bytes have come.
+/// Initialises a barrier in shared memory that opens when `bytes` bytes have arrived.
 __device__ __forceinline__ void expect(unsigned long long* arrived, unsigned int bytes) {
     const unsigned int at = __cvta_generic_to_shared(arrived);
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(at) : "memory");
@@ -15,13 +15,13 @@ __device__ __forceinline__ void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 
-/// Into shared memory, past registers; the thread may wait for it.
+/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
 __device__ __forceinline__ void copy4(void* to, const void* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
-/// Begins to bring a line of memory into the second-level cache.
+/// Prefetches a line of memory into the second-level cache.
 template <class type>
 __device__ __forceinline__ void prefetch(const type* at) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
@@ -43,20 +43,20 @@ struct max_float {
     }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -64,7 +64,7 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Writes to the same place in another block of the cluster, whose barrier counts the bytes.
+/// Writes to the same shared-memory address in another block of the cluster; its barrier counts the bytes.
 template <class type>
 __device__ __forceinline__ void send(type* mine, const type& value, unsigned long long* arrived, unsigned int block) {
     unsigned int to, barrier;
@@ -82,7 +82,7 @@ __device__ __forceinline__ void send(type* mine, const type& value, unsigned lon
                          :: "r"(to + 4 * i), "r"(reinterpret_cast<const unsigned int*>(&value)[i]), "r"(barrier) : "memory");
 }
 
-/// Until all bytes that a barrier expects have come.
+/// Waits until all bytes that a barrier expects have arrived.
 __device__ __forceinline__ void wait_for(const unsigned long long* arrived) {
     const unsigned int at = __cvta_generic_to_shared(arrived);
     unsigned int open;
@@ -91,7 +91,7 @@ __device__ __forceinline__ void wait_for(const unsigned long long* arrived) {
     while (open == 0);
 }
 
-/// Joins n values in shared memory; every lane of the warp has the result.
+/// Combines n values in shared memory; every lane of the warp gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_slots(const type* slots) {
     constexpr int lanes = n < 32 ? n : 32;
@@ -149,7 +149,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 lane = blockIdx.x % 16u * 512u + threadIdx.x;
     const uint32 row = blockIdx.x / 16u;
     const int32 i0 = int32(row);
@@ -170,10 +170,10 @@ rows(const __grid_constant__ arguments p) {
             x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
         }
     }
-    extern __shared__ uint4 places[];
-    float* const x0_more = reinterpret_cast<float*>(places + 0) + threadIdx.x;
-    float* const kept0_more = reinterpret_cast<float*>(places + 0) + threadIdx.x;
-    uint32 more = 0;  // chunks of this lane there
+    extern __shared__ uint4 shared_values[];
+    float* const x0_more = reinterpret_cast<float*>(shared_values + 0) + threadIdx.x;
+    float* const cached0_more = reinterpret_cast<float*>(shared_values + 0) + threadIdx.x;
+    uint32 more = 0;  // number of chunks of this lane in shared memory
 #pragma unroll 8
     for (uint32 at = 32u * 8192u + lane; at < p.length; at += 8192u) {
         const int32 i1 = int32(at);
@@ -231,7 +231,7 @@ rows(const __grid_constant__ arguments p) {
     }
     wait_for(&arrived[0]);
     max0 = join_slots<max_float, 256>(whole0);
-    float kept0[32];
+    float cached0[32];
     float part1[8];
 #pragma unroll
     for (unsigned int first = 0; first < 32; first += 4) {
@@ -241,8 +241,8 @@ rows(const __grid_constant__ arguments p) {
             const uint32 at = u * 8192u + lane;
             const float t0 = x0[u] - max0;
             const float t1 = exp_float(t0);
-            kept0[u] = t1;
-            value0[u - first] = kept0[u];
+            cached0[u] = t1;
+            value0[u - first] = cached0[u];
         }
         part1[first / 4] = join_pairs<sum_float, 4>(value0);
     }
@@ -255,18 +255,18 @@ rows(const __grid_constant__ arguments p) {
             x0_now[e] = x0_more[(v + e) * 512u];
         }
         float value0[8];
-        float kept0_now[8];
+        float cached0_now[8];
 #pragma unroll
         for (unsigned int e = 0; e < 8; ++e) {
             const uint32 at = (v + e + 32u) * 8192u + lane;
             const float t2 = x0_now[e] - max0;
             const float t3 = exp_float(t2);
-            kept0_now[e] = t3;
-            value0[e] = kept0_now[e];
+            cached0_now[e] = t3;
+            value0[e] = cached0_now[e];
         }
 #pragma unroll
         for (unsigned int e = 0; e < 8; ++e) {
-            kept0_more[(v + e) * 512u] = kept0_now[e];
+            cached0_more[(v + e) * 512u] = cached0_now[e];
             if (v + e >= more) value0[e] = 0.0f;
         }
         sum1 = sum_float::join(sum1, join_pairs<sum_float, 8>(value0));
@@ -283,23 +283,23 @@ rows(const __grid_constant__ arguments p) {
     for (unsigned int u = 0; u < 32; ++u) {
         const uint32 at = u * 8192u + lane;
         bool rare = false;
-        const float z0 = quick_shared_divide_float(kept0[u], sum1, rare);
+        const float z0 = quick_shared_divide_float(cached0[u], sum1, rare);
         again |= rare;
         const int32 i1 = int32(at);
         __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
     }
 #pragma unroll 1
     for (uint32 v = 0; v < more; v += 8) {
-        float kept0_now[8];
+        float cached0_now[8];
 #pragma unroll
         for (unsigned int e = 0; e < 8; ++e) {
-            kept0_now[e] = kept0_more[(v + e) * 512u];
+            cached0_now[e] = cached0_more[(v + e) * 512u];
         }
 #pragma unroll
         for (unsigned int e = 0; e < 8; ++e) {
             const uint32 at = (v + e + 32u) * 8192u + lane;
             bool rare = false;
-            const float z0 = quick_shared_divide_float(kept0_now[e], sum1, rare);
+            const float z0 = quick_shared_divide_float(cached0_now[e], sum1, rare);
             if (v + e < more) {
                 again |= rare;
                 const int32 i1 = int32(at);
@@ -308,16 +308,16 @@ rows(const __grid_constant__ arguments p) {
         }
     }
     if (again) {
-        float kept0_again[32];
+        float cached0_again[32];
 #pragma unroll
         for (unsigned int u = 0; u < 32; ++u) {
-            kept0_again[u] = kept0[u];
+            cached0_again[u] = cached0[u];
         }
 #pragma unroll 1
         for (unsigned int u = 0; u < 32 + more; ++u) {
-            const float kept0_now = u < 32 ? kept0_again[u] : kept0_more[(u - 32u) * 512u];
+            const float cached0_now = u < 32 ? cached0_again[u] : cached0_more[(u - 32u) * 512u];
             const uint32 at = u * 8192u + lane;
-            const float z0 = kept0_now / sum1;
+            const float z0 = cached0_now / sum1;
             const int32 i1 = int32(at);
             __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
         }

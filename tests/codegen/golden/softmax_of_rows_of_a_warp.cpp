@@ -2,7 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -13,7 +13,7 @@ struct max_float {
     static float join(float a, float b) { return (a < b) | (b != b) ? b : a; }
 };
 
-/// All lanes as one, joined as a tree.
+/// Combines all lanes as a balanced tree.
 template <class joiner, int n, class type>
 static inline type join_lanes(type* lanes) {
     if constexpr (n > 1) {
@@ -61,7 +61,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 row = block;
         const int32 i0 = int32(row);
-        alignas(64) float kept0[512];
+        alignas(64) float cached0[512];
         float max0;
         {
             alignas(64) float lanes0[256];
@@ -85,13 +85,13 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
                 const int32 i1 = int32(first);
                 const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
-                float* const kept0_strip = kept0 + first;
+                float* const cached0_strip = cached0 + first;
                 independent
                 for (int j = 0; j < m; ++j) {
                     const float t0 = x0_strip[j] - max0;
                     const float t1 = exp_float(t0);
                     lanes1[j] = sum_float::join(lanes1[j], t1);
-                    kept0_strip[j] = t1;
+                    cached0_strip[j] = t1;
                 }
             }
             sum1 = join_lanes<sum_float, 256>(lanes1);
@@ -99,11 +99,11 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
         for (uint32 first = 0; first < p.folded; first += 256) {
             const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
             const int32 i1 = int32(first);
-            const float* const kept0_strip = kept0 + first;
+            const float* const cached0_strip = cached0 + first;
             float* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1;
             independent
             for (int j = 0; j < m; ++j) {
-                z0_strip[j] = kept0_strip[j] / sum1;
+                z0_strip[j] = cached0_strip[j] / sum1;
             }
         }
     }

@@ -13,7 +13,7 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
@@ -31,20 +31,20 @@ struct max_float {
     }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -88,7 +88,7 @@ __device__ __forceinline__ float quick_shared_divide_float(float a, float b, boo
     return q;
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -105,7 +105,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(64)
 rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 lane = threadIdx.x % 32u;
     const uint32 mine = blockIdx.x * 2u + threadIdx.x / 32u;
     const uint32 row = mine < p.rows ? mine : p.rows - 1;
@@ -158,7 +158,7 @@ rows(const __grid_constant__ arguments p) {
     }
     float max0 = join_pairs<max_float, 4>(part0);
     max0 = join_lanes<max_float, 32>(max0);
-    float kept0[4][4];
+    float cached0[4][4];
     float part1[4];
 #pragma unroll
     for (unsigned int u = 0; u < 4; ++u) {
@@ -169,8 +169,8 @@ rows(const __grid_constant__ arguments p) {
             for (unsigned int e = 0; e < 4; ++e) {
                 const float t0 = x0[u][e] - max0;
                 const float t1 = exp_float(t0);
-                kept0[u][e] = t1;
-                value0[e] = kept0[u][e];
+                cached0[u][e] = t1;
+                value0[e] = cached0[u][e];
             }
             if (!(u < 2 || at + 4 <= p.length)) {
 #pragma unroll
@@ -194,12 +194,12 @@ rows(const __grid_constant__ arguments p) {
         bool rare = false;
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
-            z0[e] = quick_shared_divide_float(kept0[u][e], sum1, rare);
+            z0[e] = quick_shared_divide_float(cached0[u][e], sum1, rare);
         }
         if (rare) {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                z0[e] = kept0[u][e] / sum1;
+                z0[e] = cached0[u][e] / sum1;
             }
         }
         if (u < 2 || at + 4 <= p.length) {

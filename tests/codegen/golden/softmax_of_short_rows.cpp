@@ -2,7 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -59,7 +59,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
         for (int j = 0; j < m; ++j)
             for (int k = 0; k < int(p.folded); ++k) x0[k * 272 + j] = (p.x0 + i0 * p.x0_stride0)[j * p.x0_stride0 + k];
         alignas(64) float z0[8704];
-        alignas(64) float kept0[17408];
+        alignas(64) float cached0[17408];
         alignas(64) float max0[256];
         {
             alignas(64) float lanes0[256];
@@ -79,23 +79,23 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
             for (int j = 0; j < m; ++j) lanes1[j] = 0.0f;
             for (uint32 k = 0; k < p.folded; ++k) {
                 const float* const x0_strip = x0 + k * 272;
-                float* const kept0_strip = kept0 + k * 272;
+                float* const cached0_strip = cached0 + k * 272;
                 independent
                 for (int j = 0; j < m; ++j) {
                     const float t0 = x0_strip[j] - max0[j];
                     const float t1 = exp_float(t0);
                     lanes1[j] = sum_float::join(lanes1[j], t1);
-                    kept0_strip[j] = t1;
+                    cached0_strip[j] = t1;
                 }
             }
             for (int j = 0; j < m; ++j) sum1[j] = lanes1[j];
         }
         for (uint32 k = 0; k < p.folded; ++k) {
-            const float* const kept0_strip = kept0 + k * 272;
+            const float* const cached0_strip = cached0 + k * 272;
             float* const z0_strip = z0 + k * 272;
             independent
             for (int j = 0; j < m; ++j) {
-                z0_strip[j] = kept0_strip[j] / float(sum1[j]);
+                z0_strip[j] = cached0_strip[j] / float(sum1[j]);
             }
         }
         for (int j = 0; j < m; ++j)

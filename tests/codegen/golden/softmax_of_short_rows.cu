@@ -1,18 +1,18 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using uint32 = unsigned int;
 
-/// By how much rows of so many chunks are skewed; 31 is not at all.
+/// Returns the shift that skewed() uses for rows of `chunks` chunks; 31 means no skew.
 __device__ __forceinline__ unsigned int skew_of(unsigned int chunks, int spread) {
     return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);
 }
 
-/// Into shared memory, past registers; the thread may wait for it.
+/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
 __device__ __forceinline__ void copy16(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
-/// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
+/// Returns the position of chunk q, skewed so that the chunks of adjacent rows fall into different banks.
 __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
     return q ^ (q >> skew & 7);
 }
@@ -47,7 +47,7 @@ struct max_float {
     }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
@@ -110,7 +110,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 n = p.n;
     const uint32 height = p.height;
     const uint32 first = blockIdx.x * height;
@@ -150,18 +150,18 @@ short_rows(const __grid_constant__ arguments p) {
             reinterpret_cast<uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]) = reinterpret_cast<const uint4&>(left0);
         }
         for (uint32 k = 0; k < n; k += 4) {
-            alignas(16) float kept0[4];
-            reinterpret_cast<uint4&>(kept0) = reinterpret_cast<const uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]);
+            alignas(16) float cached0[4];
+            reinterpret_cast<uint4&>(cached0) = reinterpret_cast<const uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]);
             alignas(16) float z0[4];
             bool rare = false;
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                z0[e] = quick_shared_divide_float(kept0[e], sum1, rare);
+                z0[e] = quick_shared_divide_float(cached0[e], sum1, rare);
             }
             if (rare) {
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    z0[e] = kept0[e] / sum1;
+                    z0[e] = cached0[e] / sum1;
                 }
             }
             reinterpret_cast<uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]) = reinterpret_cast<const uint4&>(z0);

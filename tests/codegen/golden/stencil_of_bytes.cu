@@ -11,8 +11,8 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// Elements of a row from `from` on into to[left], ..., by one access where they are aligned, and those
-/// before and behind them.
+/// Loads `each` elements into to[first], ..., by one access if `from` is aligned, with `left` elements
+/// before them and `right` after them.
 template <class word, int each, int left, int right, int first, class type, int n>
 __device__ __forceinline__ void load_row_own(type (&to)[n], const type* from) {
     if (reinterpret_cast<uint64>(from) % sizeof(word) == 0) {
@@ -30,7 +30,7 @@ __device__ __forceinline__ void load_row_own(type (&to)[n], const type* from) {
     for (int e = each; e < each + right; ++e) to[first + e] = *(from + e);
 }
 
-/// Those of a row's elements from `column` on that lie in [low, high).
+/// Loads the elements whose columns lie in [low, high); `column` is the column of to[0].
 template <class type, int n>
 __device__ __forceinline__ void load_ends_own(type (&to)[n], const type* from, int32 column, int32 low, int32 high) {
 #pragma unroll
@@ -38,8 +38,8 @@ __device__ __forceinline__ void load_ends_own(type (&to)[n], const type* from, i
         if (column + e >= low && column + e < high) to[e] = *(from + e);
 }
 
-/// Each lane's elements [begin, end) of a row, whole ones by one access where they are aligned; else lane beside
-/// lane by way of the warp's room.
+/// Stores elements [begin, end) of each lane: by one access per lane if all vectors are whole and aligned,
+/// else transposed in `room`, so that adjacent lanes store adjacent elements.
 template <class word, class type, int n>
 __device__ __forceinline__ void store_row(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {
     const bool aligned = end <= begin || (begin == 0 && end == n && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
@@ -77,12 +77,12 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 index = blockIdx.x * 256u + threadIdx.x, q = min(index, p.vectors - 1);
     const uint32 line = quotient(q, p.by_row);
     const int32 row = int32(line) * 16;
     const int8* const x0_at = p.x0 + int64(row) * p.x0_stride0;
-    // Columns begin where the buffer is aligned; the first may lie before a row.
+    // Vectors of columns start at aligned addresses; the first vector may start before the row.
     const int32 column = int32(q - line * p.row_vectors) * 16 - int32(reinterpret_cast<uint64>(x0_at) / 1 % 16);
     const bool here = index < p.vectors && column < int32(p.n1);
     const int32 rows = here ? min(int32(16), int32(p.n0) - row) : 0;

@@ -2,40 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
-#if defined(__AVX512F__)
-typedef long long part __attribute__((vector_size(64), may_alias));
-#else
-typedef long long part __attribute__((vector_size(32), may_alias));
-#endif
-static inline void stream(void* to, const void* from, unsigned long bytes) {
-    const unsigned long parts = bytes / sizeof(part), done = parts * sizeof(part);
-    for (unsigned long i = 0; i < parts; ++i) {
-        part* const at = (part*)to + i;
-        const part value = ((const part*)from)[i];
-#if defined(__clang__)
-        __builtin_nontemporal_store(value, at);
-#elif defined(__AVX512F__)
-        __builtin_ia32_movntdq512(at, value);
-#elif defined(__AVX__)
-        __builtin_ia32_movntdq256(at, value);
-#else
-        *at = value;
-#endif
-    }
-    __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
-}
-static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
-/// Others see what was streamed before what this thread writes from here on.
-static inline void settle() {
-#if defined(__SSE__)
-    __builtin_ia32_sfence();
-#else
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -50,7 +17,6 @@ struct arguments {
     const float* x4;
     float* z0;
     float s0;
-    uint32 size;
     uint32 n1;
     uint32 row_pieces;
     int32 x0_stride0;
@@ -64,7 +30,6 @@ struct arguments {
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
     const float s0 = given->s0;
     const arguments& p = *given;
-    const bool large = p.size >= 16777216;
     for (uint32 block = uint32(begin); block < end; ++block) {
         uint32 rest = block / p.row_pieces;
         const int32 i0 = int32(rest);
@@ -76,27 +41,18 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const float* const x3_row = p.x3 + i0 * p.x3_stride0 + i1;
         const float* const x4_row = p.x4 + i0 * p.x4_stride0 + i1;
         float* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
-        const bool streaming = large && starts_line(z0_row);
-        alignas(64) float z0_copy[256];
-        const int32 step = streaming ? 256 : n;
-        for (int32 first = 0; first < n; first += step) {
-            const int32 m = n - first < step ? n - first : step;
-            float* const z0_strip = streaming ? z0_copy : z0_row + first;
-            independent
-            for (int32 j = 0; j < m; ++j) {
-                const float x0 = x0_row[first + j];
-                const float x1 = x1_row[first + j];
-                const float x2 = x2_row[first + j];
-                const float x3 = x3_row[first + j];
-                const float x4 = x4_row[first + j];
-                const float t0 = x0 + x1;
-                const float t1 = t0 + x2;
-                const float t2 = t1 + x3;
-                const float t3 = t2 + x4;
-                z0_strip[j] = t3 * s0;
-            }
-            if (streaming) stream(z0_row + first, z0_copy, m * 4ul);
+        independent
+        for (int32 j = 0; j < n; ++j) {
+            const float x0 = x0_row[j];
+            const float x1 = x1_row[j];
+            const float x2 = x2_row[j];
+            const float x3 = x3_row[j];
+            const float x4 = x4_row[j];
+            const float t0 = x0 + x1;
+            const float t1 = t0 + x2;
+            const float t2 = t1 + x3;
+            const float t3 = t2 + x4;
+            z0_row[j] = t3 * s0;
         }
     }
-    if (large) settle();
 }

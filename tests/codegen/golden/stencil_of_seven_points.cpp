@@ -2,40 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
-#if defined(__AVX512F__)
-typedef long long part __attribute__((vector_size(64), may_alias));
-#else
-typedef long long part __attribute__((vector_size(32), may_alias));
-#endif
-static inline void stream(void* to, const void* from, unsigned long bytes) {
-    const unsigned long parts = bytes / sizeof(part), done = parts * sizeof(part);
-    for (unsigned long i = 0; i < parts; ++i) {
-        part* const at = (part*)to + i;
-        const part value = ((const part*)from)[i];
-#if defined(__clang__)
-        __builtin_nontemporal_store(value, at);
-#elif defined(__AVX512F__)
-        __builtin_ia32_movntdq512(at, value);
-#elif defined(__AVX__)
-        __builtin_ia32_movntdq256(at, value);
-#else
-        *at = value;
-#endif
-    }
-    __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
-}
-static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
-/// Others see what was streamed before what this thread writes from here on.
-static inline void settle() {
-#if defined(__SSE__)
-    __builtin_ia32_sfence();
-#else
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -52,7 +19,6 @@ struct arguments {
     const double* x6;
     const double* x7;
     double* z0;
-    uint32 size;
     uint32 n2;
     uint32 row_pieces;
     uint32 n1;
@@ -76,7 +42,6 @@ struct arguments {
 
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
-    const bool large = p.size >= 8388608;
     for (uint32 block = uint32(begin); block < end; ++block) {
         uint32 rest = block / p.row_pieces;
         const int32 i1 = int32(rest % p.n1);
@@ -93,31 +58,22 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const double* const x6_row = p.x6 + i0 * p.x6_stride0 + i1 * p.x6_stride1 + i2;
         const double x7 = *(p.x7 + i1);
         double* const z0_row = p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2;
-        const bool streaming = large && starts_line(z0_row);
-        alignas(64) double z0_copy[256];
-        const int32 step = streaming ? 256 : n;
-        for (int32 first = 0; first < n; first += step) {
-            const int32 m = n - first < step ? n - first : step;
-            double* const z0_strip = streaming ? z0_copy : z0_row + first;
-            independent
-            for (int32 j = 0; j < m; ++j) {
-                const double x0 = x0_row[first + j];
-                const double x1 = x1_row[first + j];
-                const double x2 = x2_row[first + j];
-                const double x3 = x3_row[first + j];
-                const double x4 = x4_row[first + j];
-                const double x5 = x5_row[first + j];
-                const double x6 = x6_row[first + j];
-                const double t0 = x0 + x1;
-                const double t1 = t0 + x2;
-                const double t2 = t1 + x3;
-                const double t3 = t2 + x4;
-                const double t4 = t3 + x5;
-                const double t5 = t4 + x6;
-                z0_strip[j] = t5 * x7;
-            }
-            if (streaming) stream(z0_row + first, z0_copy, m * 8ul);
+        independent
+        for (int32 j = 0; j < n; ++j) {
+            const double x0 = x0_row[j];
+            const double x1 = x1_row[j];
+            const double x2 = x2_row[j];
+            const double x3 = x3_row[j];
+            const double x4 = x4_row[j];
+            const double x5 = x5_row[j];
+            const double x6 = x6_row[j];
+            const double t0 = x0 + x1;
+            const double t1 = t0 + x2;
+            const double t2 = t1 + x3;
+            const double t3 = t2 + x4;
+            const double t4 = t3 + x5;
+            const double t5 = t4 + x6;
+            z0_row[j] = t5 * x7;
         }
     }
-    if (large) settle();
 }

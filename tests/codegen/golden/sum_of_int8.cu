@@ -5,7 +5,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Sums of bytes, four at once.
+/// Sums bytes, four per instruction.
 struct sum_of_int8 {
     static constexpr unsigned int start = 0u;
     template <int n>
@@ -32,7 +32,7 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
@@ -42,13 +42,13 @@ struct sum_int64 {
     static __device__ __forceinline__ int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
 };
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -56,7 +56,7 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block; every thread has the result.
+/// Combines one value per thread of the block; every thread gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
     __shared__ type warps[n];
@@ -64,12 +64,12 @@ __device__ __forceinline__ type join_block(type v) {
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
     v = join_lanes<fold, n>(warps[threadIdx.x % n]);
-    __syncthreads();  // the next fold writes the same place
+    __syncthreads();  // the next reduction overwrites the same shared memory
     return v;
 }
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
+/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
 template <class type>
 struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
@@ -83,20 +83,20 @@ __device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
 }
 
 template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
     alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Loads what is there of a value by now.
+/// Loads the words of a value that have been published so far.
 template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
 #pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
 }
 
 template <class type>
@@ -108,12 +108,12 @@ __device__ __forceinline__ bool is_there(const message<type>& v) {
 }
 
 template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
     alignas(16) uint32 words[message<type>::n];
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
+        slot[i * word_stride] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
@@ -128,7 +128,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
     int64 sum0 = int64(0);
@@ -160,7 +160,7 @@ reduce(const __grid_constant__ arguments p) {
             }
         }
         const uint32 piece = deals ? 512u : ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
-        __shared__ uint32 asked[2];
+        __shared__ uint32 dealt_piece[2];
         for (uint32 at = blockIdx.y, turn = 0; at * piece < vectors - rounds; turn ^= 1) {
             const uint32 v = rounds + at * piece + threadIdx.x, end = min(vectors, rounds + (at + 1) * piece);
             uint32 number = at;
@@ -172,7 +172,7 @@ reduce(const __grid_constant__ arguments p) {
                     if (v + u * 256u >= end) continue;
                     load_stream<uint4>(x0[u], x0_row + v * 16 + u * 4096u);
                 }
-                if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
+                if (threadIdx.x == 0) dealt_piece[turn] = gridDim.y + number;
 #pragma unroll
                 for (unsigned int u = 0; u < 2; ++u) {
                     if (v + u * 256u >= end) break;
@@ -180,7 +180,7 @@ reduce(const __grid_constant__ arguments p) {
                 }
             }
             __syncthreads();
-            at = asked[turn];
+            at = dealt_piece[turn];
         }
         part0 = sum_int64::join(part0, sum_of_int8::whole(packed0));
         if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 16) {
@@ -192,7 +192,7 @@ reduce(const __grid_constant__ arguments p) {
     for (bool of_blocks = false;; of_blocks = true) {
         sum0 = join_block<sum_int64, 8>(sum0);
         if (of_blocks || gridDim.y == 1) break;
-        // The thread with the ticket tells all.
+        // Thread 0 holds the block's ticket; the barrier broadcasts whether it is the last one.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x;
         const uint64 stride = 2 * uint64(p.rows);
@@ -229,7 +229,7 @@ reduce(const __grid_constant__ arguments p) {
                 whole0 = sum_int64::join(whole0, s + u * 256u == blockIdx.y ? sum0 : consume(taken0[u], part, p.rows));
             }
         }
-        __syncthreads();  // each thread has heard from some blocks only, and the others may still take pieces
+        __syncthreads();  // each thread has polled some blocks only; the others may still take pieces
         if (threadIdx.x == 0) reinterpret_cast<uint32*>(p.scratch)[1] = 0;
         sum0 = whole0;
     }

@@ -13,7 +13,7 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
@@ -23,20 +23,20 @@ struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// What the lane `far` away has.
+/// Returns the value of the lane whose index is this lane's XOR `far`.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
 }
 
-/// Joins over a group of neighbouring lanes; each of them has the result.
+/// Combines the values of a group of adjacent lanes; every lane gets the result.
 template <class fold, int lanes, class type>
 __device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
@@ -44,7 +44,7 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block; every thread has the result.
+/// Combines one value per thread of the block; every thread gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
     __shared__ type warps[n];
@@ -52,7 +52,7 @@ __device__ __forceinline__ type join_block(type v) {
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
     v = join_lanes<fold, n>(warps[threadIdx.x % n]);
-    __syncthreads();  // the next fold writes the same place
+    __syncthreads();  // the next reduction overwrites the same shared memory
     return v;
 }
 
@@ -65,7 +65,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
     float sum0 = 0.0f;

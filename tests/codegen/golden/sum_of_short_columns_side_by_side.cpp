@@ -4,22 +4,22 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Strips of whole points of an axis, one behind the other in linear order.
+/// Consecutive strips in linear order; each covers whole points of the axis that is cut.
 struct packing {
-    uint32 span, step;  // elements of all points of the axis, and of a strip
-    /// The first strip that begins at a place or behind it.
+    uint32 span, step;  // elements of all points of that axis, and of a strip
+    /// Returns the start of the first strip at or after `at`.
     uint32 first(uint32 at) const {
         const uint32 within = (at % span + step - 1) / step * step;
         return at / span * span + (within < span ? within : span);
     }
-    /// Elements of the strip that begins there.
+    /// Returns the number of elements of the strip that starts at `at`.
     int length(uint32 at) const {
         const uint32 left = span - at % span;
         return int(left < step ? left : step);
     }
 };
-/// The axis is the innermost with more points than there is room for; a strip is whole vectors
-/// where so many of its points have room.
+/// Cuts the innermost axis that exceeds `room`. A strip is a whole number of vectors if `room` has space
+/// for enough points.
 template <class... extents>
 static inline packing pack(uint32 room, uint32 vector, uint32 inner, extents... outer) {
     const uint32 sizes[] = {outer...};
@@ -30,15 +30,15 @@ static inline packing pack(uint32 room, uint32 vector, uint32 inner, extents... 
         span *= n;
     }
     const uint32 common = (point | vector) & -(point | vector);
-    uint32 most = room / point, several = vector / common;
-    if (several > most) several = 1;
-    most = most / several * several;
+    uint32 most = room / point, multiple = vector / common;
+    if (multiple > most) multiple = 1;
+    most = most / multiple * multiple;
     const uint32 points = span / point, strips = (points + most - 1) / most;
-    const uint32 each = ((points + strips - 1) / strips + several - 1) / several * several;
+    const uint32 each = ((points + strips - 1) / strips + multiple - 1) / multiple * multiple;
     return {span, (each < points ? each : points) * point};
 }
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else

@@ -4,13 +4,13 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Into shared memory, past registers; the thread may wait for it.
+/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
 __device__ __forceinline__ void copy16(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
-/// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
+/// Returns the position of chunk q, skewed so that the chunks of adjacent rows fall into different banks.
 __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
     return q ^ (q >> skew & 7);
 }
@@ -43,7 +43,7 @@ struct sum_int64 {
     static __device__ __forceinline__ int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
 };
 
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
@@ -63,7 +63,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 n = p.n;
     const uint32 height = p.height;
     const uint32 first = blockIdx.x * height;

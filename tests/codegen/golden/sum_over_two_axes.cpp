@@ -2,7 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -13,7 +13,7 @@ struct sum_float {
     static float join(float a, float b) { return a + b; }
 };
 
-/// All lanes as one, joined as a tree.
+/// Combines all lanes as a balanced tree.
 template <class joiner, int n, class type>
 static inline type join_lanes(type* lanes) {
     if constexpr (n > 1) {

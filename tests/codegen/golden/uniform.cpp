@@ -4,39 +4,6 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
-#if defined(__AVX512F__)
-typedef long long part __attribute__((vector_size(64), may_alias));
-#else
-typedef long long part __attribute__((vector_size(32), may_alias));
-#endif
-static inline void stream(void* to, const void* from, unsigned long bytes) {
-    const unsigned long parts = bytes / sizeof(part), done = parts * sizeof(part);
-    for (unsigned long i = 0; i < parts; ++i) {
-        part* const at = (part*)to + i;
-        const part value = ((const part*)from)[i];
-#if defined(__clang__)
-        __builtin_nontemporal_store(value, at);
-#elif defined(__AVX512F__)
-        __builtin_ia32_movntdq512(at, value);
-#elif defined(__AVX__)
-        __builtin_ia32_movntdq256(at, value);
-#else
-        *at = value;
-#endif
-    }
-    __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
-}
-static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
-/// Others see what was streamed before what this thread writes from here on.
-static inline void settle() {
-#if defined(__SSE__)
-    __builtin_ia32_sfence();
-#else
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
 struct generator_key { uint64 seed, call; };
 
 struct philox_words { uint32 w[4]; };
@@ -71,21 +38,21 @@ static inline float uniform_float(const generator_key& key, uint64 i) {
     return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
 }
 
-/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.
+/// Keeps the next loop rolled until it is vectorised; if unrolled before, its calls would stay scalar.
 #ifdef __clang__
 #define rolled
 #else
 #define rolled _Pragma("GCC unroll 1")
 #endif
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define independent _Pragma("GCC ivdep")
 #endif
 
-/// The words of 16 groups, one behind the other.
+/// Computes the words of 16 consecutive groups.
 #ifdef __AVX2__
 typedef uint64 word_lanes __attribute__((vector_size(32)));
 static inline word_lanes low_product(word_lanes a, word_lanes b) {
@@ -131,7 +98,7 @@ static inline void philox_groups(word* to, generator_key key, uint64 group) {
 }
 #endif
 
-/// The numbers [first, first + m), in an array that has room for whole vectors of groups.
+/// Computes the numbers [first, first + m) in `to`, which has room for whole vectors of groups.
 static inline const float* uniform_float_run(float* to, generator_key key, uint64 first, int m) {
     const int before = int(first % 4), groups = (before + m + 4 - 1) / 4;
     for (int vector = 0; vector < groups; vector += 16) {
@@ -154,7 +121,6 @@ struct arguments {
 
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
-    const bool large = p.n0 >= 16777216;
     alignas(64) float z0_copy[256] = {};
     alignas(64) float g0_numbers[324] = {};
     for (uint32 block = uint32(begin); block < end; ++block) {
@@ -162,11 +128,10 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const int32 n = p.n0 - i0 < 32768 ? int32(p.n0) - i0 : 32768;
         float* const z0_row = p.z0 + i0;
         const int64 g0_row = p.g0_first + i0;
-        const bool streaming = large && starts_line(z0_row);
         for (int32 first = 0; first < n; first += 256) {
             const int m = n - first < 256 ? int(n - first) : 256;
             const bool whole = m % 16 == 0;
-            float* const z0_strip = whole && !streaming ? z0_row + first : z0_copy;
+            float* const z0_strip = whole ? z0_row + first : z0_copy;
             const float* const g0_strip = uniform_float_run(g0_numbers, p.g0_key, g0_row + first, m);
             for (int vector = 0; vector < m; vector += 16) {
                 rolled
@@ -176,9 +141,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
                     z0_strip[j] = g0;
                 }
             }
-            if (streaming) stream(z0_row + first, z0_copy, m * 4ul);
-            else if (z0_strip == z0_copy) for (int j = 0; j < m; ++j) z0_row[first + j] = z0_copy[j];
+            if (z0_strip == z0_copy) for (int j = 0; j < m; ++j) z0_row[first + j] = z0_copy[j];
         }
     }
-    if (large) settle();
 }

@@ -4,12 +4,12 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
+/// The call's number, and the two words that each Philox round mixes in, derived from the seed.
 struct generator_key { uint64 call; uint32 rounds[20]; };
 
 struct philox_words { uint32 w[4]; };
 
-/// Of two 64-bit words ptxas would add up the products of the upper halves too, though it knows that they are 0.
+/// Multiplies 32-bit words. For 64-bit operands ptxas would add the products of the zero upper halves.
 __device__ __forceinline__ uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
 
 /// Philox4x32-10.
@@ -39,7 +39,7 @@ __device__ __forceinline__ float uniform_float(const generator_key& key, uint64 
     return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -54,7 +54,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 i = (blockIdx.x * 256u + threadIdx.x) * 4;
     if (i >= p.n0) return;
     const int32 i0 = int32(i);

@@ -3,7 +3,8 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// How many elements, their mean (off `near`), and the squares of what each is off it.
+/// Moments of elements: their count, a reference value `near`, the mean minus `near`, and the sum of squared
+/// deviations from the mean.
 struct moments {
     double count, near, mean, squares;
 };
@@ -21,7 +22,7 @@ struct squares {
         sum += off;
         squares += off * off;
     }
-    /// The first strip is there, off 0.
+    /// Sets `near` to the mean of the first strip, which `sum` holds relative to 0.
     template <class type>
     static void begin(int m, type& near, type* sum, type* squares) {
         double mean = 0;
@@ -41,7 +42,8 @@ struct squares {
         for (int c = 0; c < chains; ++c) all += sums[c], all_squares += more[c];
         return of_lane(near, all, all_squares, n);
     }
-    /// The same where each lane is of a row of its own: `first` is its first element, `n` are there off that one.
+    /// Variants for lanes that each reduce their own row: keep_first() makes the row's first element `near`, and
+    /// begin_lanes() moves `near` to the mean of the first n elements.
     template <class type>
     static void keep_first(type v, bool first, type& near, type& sum, type& squares) {
         near = first ? v : near;
@@ -54,14 +56,14 @@ struct squares {
             near[j] += sum[j] * type(1.0 / n);
             const type moved = near[j] - before, less = n * moved;
             const type about = squares[j] - moved * (sum[j] + (sum[j] - less));
-            squares[j] = about == about ? about : squares[j];  // what overflows stays infinite
+            squares[j] = about == about ? about : squares[j];  // an overflowed sum stays infinite
             sum[j] -= less;
         }
     }
     static moments of_lane(double near, double sum, double squares, uint64 n) {
         if (n == 0) return {0, 0, 0, 0};
         const double mean = sum / n, about = squares - sum * mean;
-        // Squares that overflow are infinite where the mean is not: their difference would be undefined.
+        // If the squares overflow and the mean is finite, the result is infinite; the difference would be NaN.
         return {double(n), near, mean, about >= 0 ? about : about < 0 ? 0 : squares + (mean - mean)};
     }
     template <class type>
@@ -69,7 +71,7 @@ struct squares {
         const double off = a.near - c + a.mean;
         return type(a.squares + a.count * off * off);
     }
-    /// About the sum of all divided by n.
+    /// Returns the squares about the sum of all elements divided by n, which may differ from their count.
     template <class type>
     static type about_share(moments a, type n) {
         if (a.count == n) return type(a.squares);
@@ -78,14 +80,14 @@ struct squares {
     }
 };
 
-/// No iteration of the loop that follows depends on another.
+/// Declares that the iterations of the next loop are independent.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define independent _Pragma("GCC ivdep")
 #endif
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
 template <class type>
 static inline void put(uint64* slot, type v) {
     __builtin_memcpy(slot, &v, sizeof v);

@@ -9,13 +9,14 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// How many elements, their mean (off one of them), and the squares of what each is off it.
+/// Moments of elements: their count, a reference element `near`, the mean minus `near`, and the sum of
+/// squared deviations from the mean.
 template <class type>
 struct moments {
     type count, near, mean, squares;
 };
 
-/// Shares of counts: an ulp more or less is nothing beside what was rounded before.
+/// Divides counts. An error of one ulp is negligible next to the rounding errors of the sums.
 __device__ __forceinline__ float share_of(float a, float b) { return __fdividef(a, b); }
 __device__ __forceinline__ double share_of(double a, double b) {
     double r = __frcp_rn(float(b));
@@ -24,7 +25,8 @@ __device__ __forceinline__ double share_of(double a, double b) {
     return a * r;
 }
 
-/// How many elements, the mean of the first few of them, and the sums of what each is off it and of its square.
+/// Running sums of elements: their count, the mean of the first few as the reference `near`, and the sums of
+/// the differences from `near` and of their squares.
 template <class type>
 struct sums_near {
     type count, near, sum, squares;
@@ -38,7 +40,7 @@ struct squares {
         const type count = a.count + b.count, share = share_of(b.count, count), off = (b.near - a.near) + (b.mean - a.mean);
         return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
     }
-    /// Several at once, or what a group of lanes has: their mean, then the squares about it.
+    /// Combines the moments of an array, or of a group of lanes: first the mean, then the squares about it.
     template <class type, int n>
     static __device__ __forceinline__ moments<type> join_all(const moments<type> (&a)[n]) {
         type count = 0, near = 0, sum = 0, squares = 0, off[n];
@@ -98,7 +100,7 @@ struct squares {
     static __device__ __forceinline__ moments<type> of_part(sums_near<type> a) {
         if (a.count == 0) return {0, 0, 0, 0};
         const type mean = share_of(a.sum, a.count), squares = a.squares - a.sum * mean;
-        // Squares that overflow are infinite where the mean is not: their difference would be undefined.
+        // If the squares overflow and the mean is finite, the result is infinite; the difference would be NaN.
         return {a.count, a.near, mean, squares >= 0 ? squares : squares < 0 ? 0 : a.squares + (mean - mean)};
     }
     template <class type>
@@ -106,7 +108,7 @@ struct squares {
         const type off = a.near - c + a.mean;
         return a.squares + a.count * off * off;
     }
-    /// About the sum of all divided by n.
+    /// Returns the squares about the sum of all elements divided by n, which may differ from their count.
     template <class type>
     static __device__ __forceinline__ type about_share(moments<type> a, type n) {
         if (a.count == n) return a.squares;
@@ -125,18 +127,18 @@ __device__ __forceinline__ uint2 stream(const uint2* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
-/// is a loop.
+/// Combines n variables per thread down the thread rows of a block; the first row gets the results. Large
+/// types are combined in a loop, which is not unrolled.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down_at_once(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
-    __syncthreads();  // the last fold was in the same place
+    __syncthreads();  // the previous reduction used the same shared memory
 #pragma unroll
     for (int i = 0; i < n; ++i) own[i] = v[i];
     while (height > 1) {
@@ -158,8 +160,8 @@ __device__ __forceinline__ void join_down_at_once(type* v, void* room, uint32 ac
     for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
+/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
 template <class type>
 struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
@@ -173,20 +175,20 @@ __device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
 }
 
 template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
     alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Loads what is there of a value by now.
+/// Loads the words of a value that have been published so far.
 template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
 #pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
 }
 
 template <class type>
@@ -198,21 +200,21 @@ __device__ __forceinline__ bool is_there(const message<type>& v) {
 }
 
 template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
     alignas(16) uint32 words[message<type>::n];
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
+        slot[i * word_stride] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
 
-/// Gives what the first row of threads has, each n variables, to all rows.
+/// Broadcasts n variables per thread from the first thread row of a block to all rows.
 template <int n, class type>
 __device__ __forceinline__ void share_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
-    __syncthreads();  // the last fold was in the same place
+    __syncthreads();  // the previous reduction used the same shared memory
 #pragma unroll
     for (int i = 0; i < n; ++i)
         if (down == 0) own[i] = v[i];
@@ -222,7 +224,7 @@ __device__ __forceinline__ void share_down(type* v, void* room, uint32 across, u
         if (down < height) v[i] = own[i - int(down * across) * n];
 }
 
-/// Elements that are not read soon: first out of the caches.
+/// Stores elements that are not read soon; the caches evict them first.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
@@ -245,7 +247,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
     const uint32 down = quotient(threadIdx.x, p.by_across), height = quotient(256u, p.by_across);
@@ -323,7 +325,7 @@ reduce(const __grid_constant__ arguments p) {
     for (bool of_blocks = false;; of_blocks = true) {
         join_down_at_once<squares, 2>(squares0, room, p.across, down, height);
         if (of_blocks || gridDim.y == 1) break;
-        // The thread with the ticket tells all.
+        // Thread 0 holds the block's ticket; the barrier broadcasts whether it is the last one.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x + first;
         const uint64 stride = 4 * uint64(p.rows);

@@ -3,8 +3,8 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
+/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
 template <class type>
 struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
@@ -18,20 +18,20 @@ __device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
 }
 
 template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
     alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Loads what is there of a value by now.
+/// Loads the words of a value that have been published so far.
 template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
 #pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
 }
 
 template <class type>
@@ -43,23 +43,24 @@ __device__ __forceinline__ bool is_there(const message<type>& v) {
 }
 
 template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
     alignas(16) uint32 words[message<type>::n];
 #pragma unroll
     for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
+        slot[i * word_stride] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
 
-/// How many elements, their mean (off one of them), and the squares of what each is off it.
+/// Moments of elements: their count, a reference element `near`, the mean minus `near`, and the sum of
+/// squared deviations from the mean.
 template <class type>
 struct moments {
     type count, near, mean, squares;
 };
 
-/// Shares of counts: an ulp more or less is nothing beside what was rounded before.
+/// Divides counts. An error of one ulp is negligible next to the rounding errors of the sums.
 __device__ __forceinline__ float share_of(float a, float b) { return __fdividef(a, b); }
 __device__ __forceinline__ double share_of(double a, double b) {
     double r = __frcp_rn(float(b));
@@ -68,7 +69,8 @@ __device__ __forceinline__ double share_of(double a, double b) {
     return a * r;
 }
 
-/// How many elements, the mean of the first few of them, and the sums of what each is off it and of its square.
+/// Running sums of elements: their count, the mean of the first few as the reference `near`, and the sums of
+/// the differences from `near` and of their squares.
 template <class type>
 struct sums_near {
     type count, near, sum, squares;
@@ -82,7 +84,7 @@ struct squares {
         const type count = a.count + b.count, share = share_of(b.count, count), off = (b.near - a.near) + (b.mean - a.mean);
         return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
     }
-    /// Several at once, or what a group of lanes has: their mean, then the squares about it.
+    /// Combines the moments of an array, or of a group of lanes: first the mean, then the squares about it.
     template <class type, int n>
     static __device__ __forceinline__ moments<type> join_all(const moments<type> (&a)[n]) {
         type count = 0, near = 0, sum = 0, squares = 0, off[n];
@@ -142,7 +144,7 @@ struct squares {
     static __device__ __forceinline__ moments<type> of_part(sums_near<type> a) {
         if (a.count == 0) return {0, 0, 0, 0};
         const type mean = share_of(a.sum, a.count), squares = a.squares - a.sum * mean;
-        // Squares that overflow are infinite where the mean is not: their difference would be undefined.
+        // If the squares overflow and the mean is finite, the result is infinite; the difference would be NaN.
         return {a.count, a.near, mean, squares >= 0 ? squares : squares < 0 ? 0 : a.squares + (mean - mean)};
     }
     template <class type>
@@ -150,7 +152,7 @@ struct squares {
         const type off = a.near - c + a.mean;
         return a.squares + a.count * off * off;
     }
-    /// About the sum of all divided by n.
+    /// Returns the squares about the sum of all elements divided by n, which may differ from their count.
     template <class type>
     static __device__ __forceinline__ type about_share(moments<type> a, type n) {
         if (a.count == n) return a.squares;
@@ -169,13 +171,13 @@ __device__ __forceinline__ double2 stream(const double2* from) {
     return w;
 }
 
-/// Elements that nothing reads again: past the first-level cache.
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Joins over a block; every thread has the result.
+/// Combines one value per thread of the block; every thread gets the result.
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_block_at_once(type v) {
     __shared__ type warps[n];
@@ -183,7 +185,7 @@ __device__ __forceinline__ type join_block_at_once(type v) {
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
     v = fold::template join_lanes<n>(warps[threadIdx.x % n]);
-    __syncthreads();  // the next fold writes the same place
+    __syncthreads();  // the next reduction overwrites the same shared memory
     return v;
 }
 
@@ -200,12 +202,12 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 2)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     uint32* const counters = reinterpret_cast<uint32*>(p.scratch);
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(counters + 1, gridDim.y - 1);
     if (gridDim.y > 1 && threadIdx.x == 0) atomicAdd(counters, 2u);
-    uint32 found = 0;  // of the first counter, when this block is about to end
+    uint32 found = 0;  // the first counter's value when this block is about to end
     uint64* const slots = p.scratch + 2;
     const uint64 stride = 8 * uint64(p.rows);
     moments<double> squares0 = moments<double>{0, 0, 0, 0};
@@ -214,7 +216,7 @@ reduce(const __grid_constant__ arguments p) {
     const uint32 row_tiles = (p.folded + 4095u) / 4096;
     uint32 row = 0, tile = blockIdx.y;
     for (; tile >= row_tiles; tile -= row_tiles) ++row;
-    uint32 held = row, publisher = tile;  // the row that this block has something of, and its first tile there
+    uint32 held = row, publisher = tile;  // the row in progress, and this block's first tile of it
     while (true) {
         const int32 i0 = int32(row);
         const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 8) % 16));
@@ -284,16 +286,17 @@ reduce(const __grid_constant__ arguments p) {
         }
         row = next, tile = next_tile;
     }
-    __shared__ bool last, together;  // whether all others have begun, and whether all finish some results
+    __shared__ bool last;  // whether this block has the last ticket: all others have begun
+    __shared__ bool all_finish;  // whether every block finishes some of the results
     if (threadIdx.x == 0) {
         last = ticket == gridDim.y - 1;
-        together = found == 2 * gridDim.y;
+        all_finish = found == 2 * gridDim.y;
         if (!last) atomicAdd(counters + 2, 1u);
     }
     __syncthreads();
-    if (!together && !last) return;
-    const uint32 apart = together ? gridDim.y : 1;
-    for (uint32 result = together ? blockIdx.y : 0; result < p.rows; result += apart) {
+    if (!all_finish && !last) return;
+    const uint32 finishers = all_finish ? gridDim.y : 1;
+    for (uint32 result = all_finish ? blockIdx.y : 0; result < p.rows; result += finishers) {
         const int32 i0 = int32(result);
         moments<double> whole0 = moments<double>{0, 0, 0, 0};
         for (uint32 s = threadIdx.x; s < min(row_tiles, uint32(gridDim.y)); s += 256u) {

@@ -8,13 +8,14 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// How many elements, their mean (off one of them), and the squares of what each is off it.
+/// Moments of elements: their count, a reference element `near`, the mean minus `near`, and the sum of
+/// squared deviations from the mean.
 template <class type>
 struct moments {
     type count, near, mean, squares;
 };
 
-/// Shares of counts: an ulp more or less is nothing beside what was rounded before.
+/// Divides counts. An error of one ulp is negligible next to the rounding errors of the sums.
 __device__ __forceinline__ float share_of(float a, float b) { return __fdividef(a, b); }
 __device__ __forceinline__ double share_of(double a, double b) {
     double r = __frcp_rn(float(b));
@@ -23,7 +24,8 @@ __device__ __forceinline__ double share_of(double a, double b) {
     return a * r;
 }
 
-/// How many elements, the mean of the first few of them, and the sums of what each is off it and of its square.
+/// Running sums of elements: their count, the mean of the first few as the reference `near`, and the sums of
+/// the differences from `near` and of their squares.
 template <class type>
 struct sums_near {
     type count, near, sum, squares;
@@ -37,7 +39,7 @@ struct squares {
         const type count = a.count + b.count, share = share_of(b.count, count), off = (b.near - a.near) + (b.mean - a.mean);
         return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
     }
-    /// Several at once, or what a group of lanes has: their mean, then the squares about it.
+    /// Combines the moments of an array, or of a group of lanes: first the mean, then the squares about it.
     template <class type, int n>
     static __device__ __forceinline__ moments<type> join_all(const moments<type> (&a)[n]) {
         type count = 0, near = 0, sum = 0, squares = 0, off[n];
@@ -97,7 +99,7 @@ struct squares {
     static __device__ __forceinline__ moments<type> of_part(sums_near<type> a) {
         if (a.count == 0) return {0, 0, 0, 0};
         const type mean = share_of(a.sum, a.count), squares = a.squares - a.sum * mean;
-        // Squares that overflow are infinite where the mean is not: their difference would be undefined.
+        // If the squares overflow and the mean is finite, the result is infinite; the difference would be NaN.
         return {a.count, a.near, mean, squares >= 0 ? squares : squares < 0 ? 0 : a.squares + (mean - mean)};
     }
     template <class type>
@@ -105,7 +107,7 @@ struct squares {
         const type off = a.near - c + a.mean;
         return a.squares + a.count * off * off;
     }
-    /// About the sum of all divided by n.
+    /// Returns the squares about the sum of all elements divided by n, which may differ from their count.
     template <class type>
     static __device__ __forceinline__ type about_share(moments<type> a, type n) {
         if (a.count == n) return a.squares;
@@ -114,7 +116,7 @@ struct squares {
     }
 };
 
-/// Of the first n values: their mean, then the squares about it.
+/// Returns the mean of the first n values and the sum of their squared deviations from it.
 template <class type, int most>
 __device__ __forceinline__ moments<type> moments_of_few(const type (&v)[most], uint32 n) {
     type sum = 0, squares = 0;
@@ -145,7 +147,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(128)
 reduce(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 begin = blockIdx.x * 512u + threadIdx.x;
     float x0[4][2];
 #pragma unroll

@@ -24,7 +24,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     __shared__ float x1_tile[32][33];
     const unsigned int column = threadIdx.x % 32u, row = threadIdx.x / 32u;
     const uint32 below = quotient(uint32(blockIdx.x), p.by_across);

@@ -12,7 +12,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     if (threadIdx.x != 0) return;  // there is one element
     const float x0 = __ldg(p.x0);
     const float x1 = __ldg(p.x1);

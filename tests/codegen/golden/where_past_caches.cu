@@ -1,0 +1,71 @@
+// where(x0 - s0 > x1, x0 * x1, x0 + x1)
+using uint32 = unsigned int;
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Loads elements that are read only once, without allocating lines in the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+/// Stores elements that are not read soon; the caches evict them first.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    float s0;
+    uint32 n0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+map(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
+    const uint32 i0 = (blockIdx.x * 256u + threadIdx.x) * 4;
+    if (i0 >= p.n0) return;
+    const float* const x0_at = p.x0 + i0;
+    const float* const x1_at = p.x1 + i0;
+    float* const z0_at = p.z0 + i0;
+    if (p.n0 - i0 >= 4) {
+        alignas(16) float x0[4];
+        load_stream<uint4>(x0, x0_at);
+        alignas(16) float x1[4];
+        load_stream<uint4>(x1, x1_at);
+        alignas(16) float z0[4];
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            const float t0 = x0[e] - p.s0;
+            const bool t1 = t0 > x1[e];
+            const float t2 = x0[e] * x1[e];
+            const float t3 = x0[e] + x1[e];
+            z0[e] = t1 ? t2 : t3;
+        }
+        store<uint4>(z0_at, z0);
+        return;
+    }
+#pragma unroll 1
+    for (unsigned int e = 0; e < min(uint32(4), p.n0 - i0); ++e) {
+        const float x0 = x0_at[e];
+        const float x1 = x1_at[e];
+        const float t4 = x0 - p.s0;
+        const bool t5 = t4 > x1;
+        const float t6 = x0 * x1;
+        const float t7 = x0 + x1;
+        const float z0 = t5 ? t6 : t7;
+        z0_at[e] = z0;
+    }
+}
