@@ -9,7 +9,7 @@
 // and written past the caches in whole lines. An ordinary store first reads the line that it will write, a third more
 // traffic for a + b.
 #include "codegen/host/map.hpp"
-#include "codegen/host/streaming.hpp"
+#include "codegen/host/streaming.h.hpp"
 #include "codegen/plan/emitters.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ host_map::host_map(const key& k, const graph& g)
 void host_map::write(plan& p) {
     b_.name_scalars();
     b_.code.line("const arguments& p = *given;");
-    if (streams_) b_.needs.add("stream", stream_text);
+    if (streams_) b_.needs.add("stream", embedded::streaming);
     if (vectors_ || packed_) declare_copies();
     if (packed_) {
         declare_packing();

@@ -9,11 +9,20 @@
 #include <ingot/kernels/kernel_text.hpp>
 
 #include "codegen/text/device_math.hpp"
-#include "runtime/kernels/raw_text.hpp"
+#include "runtime/kernels/raw_complex.cuh.hpp"
+#include "runtime/kernels/raw_host_prelude.h.hpp"
+#include "runtime/kernels/raw_host_runner.h.hpp"
+#include "runtime/kernels/raw_parameters.cuh.hpp"
 
 namespace ingot::runtime {
 
 namespace {
+
+// Behind embedded::raw_parameters, of a text that has complex numbers.
+constexpr std::string_view complex_words = R"(namespace ingot_raw {
+template <class T> struct kind<thrust::complex<T>> { enum { value = 5 }; };
+}
+)";
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -185,12 +194,12 @@ std::string runner_symbol(std::size_t i) { return "ingot_run_" + std::to_string(
 std::string cuda_text(std::string_view text, const std::vector<std::string>& kernels) {
     std::string own(text), out;
     const bool has_complex = take_complex_include(own);
-    if (has_complex) out += std::string(complex_text) + first_line_of("ingot_kernel.cu");
+    if (has_complex) out += std::string(embedded::raw_complex) + first_line_of("ingot_kernel.cu");
     out += own + first_line_of(names_file);
     // A missing kernel is an error in the first lines.
     for (std::size_t i = 0; i < kernels.size(); ++i)
         out += "typedef decltype(&" + kernels[i] + ") ingot_kernel_" + std::to_string(i) + ";\n";
-    out += parameter_words;
+    out += embedded::raw_parameters;
     if (has_complex) out += complex_words;
     for (std::size_t i = 0; i < kernels.size(); ++i)
         out += "extern \"C\" __device__ auto " + parameters_symbol(i) + " = ingot_raw::signature<ingot_kernel_" +
@@ -199,19 +208,19 @@ std::string cuda_text(std::string_view text, const std::vector<std::string>& ker
 }
 
 std::string host_text(std::string_view text, const std::vector<std::string>& kernels) {
-    std::string own(text), out(host_prelude);
+    std::string own(text), out(embedded::raw_host_prelude);
     out += codegen::declare_beside_c(text);
     const bool has_complex = take_complex_include(own);
-    if (has_complex) out += complex_text;
+    if (has_complex) out += embedded::raw_complex;
     out += first_line_of("ingot_kernel.cu") + with_dynamic_shared(own) + first_line_of(names_file);
     const bool waits = own.find("__sync") != own.npos;
     out += std::string("namespace ingot_raw { static constexpr bool threads_wait = ") + (waits ? "true" : "false") +
            "; }\n";
     for (std::size_t i = 0; i < kernels.size(); ++i)
         out += "typedef decltype(&" + kernels[i] + ") ingot_kernel_" + std::to_string(i) + ";\n";
-    out += parameter_words;
+    out += embedded::raw_parameters;
     if (has_complex) out += complex_words;
-    out += host_runner;
+    out += embedded::raw_host_runner;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         out += "extern \"C\" { extern const decltype(ingot_raw::signature<ingot_kernel_" + std::to_string(i) +
                ">::all()) " + parameters_symbol(i) + "; const decltype(ingot_raw::signature<ingot_kernel_" +

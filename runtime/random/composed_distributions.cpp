@@ -7,7 +7,11 @@
 #include <ingot/core/error.hpp>
 #include <ingot/ingot.hpp>
 
+#include "runtime/random/hypergeometric.cuh.hpp"
+#include "runtime/random/logseries.cuh.hpp"
 #include "runtime/random/next_number.hpp"
+#include "runtime/random/vonmises.cuh.hpp"
+#include "runtime/random/zipf.cuh.hpp"
 
 namespace ingot::detail {
 
@@ -17,107 +21,6 @@ using one_parameter = elementwise_kernel<"int64 number, double a, uint64 seed, u
 using two_parameters = elementwise_kernel<"int64 number, double a, double b, uint64 seed, uint64 call", "double y">;
 using three_parameters =
     elementwise_kernel<"int64 number, double a, double b, double c, uint64 seed, uint64 call", "double y">;
-
-// Best and Fisher, 1979: rejection from a wrapped Cauchy distribution. For a kappa so small that its terms cancel, any
-// angle is equally likely; for a large one the angle is normally distributed.
-constexpr const char* vonmises = R"(const double pi = 3.14159265358979323846;
-if (!(b >= 0 && b <= 1e300 && a - a == 0)) {
-    y = NAN;
-} else if (b < 1e-8) {
-    y = pi * (2 * next() - 1);
-} else {
-    if (b > 1e6) {
-        const double radius = sqrt(-2 * log(next()) / b);
-        y = a + radius * cos(2 * pi * next());
-    } else {
-        const double r = 1 + sqrt(1 + 4 * b * b), rho = (r - sqrt(2 * r)) / (2 * b);
-        const double s = b < 1e-5 ? 1 / b + b : (1 + rho * rho) / (2 * rho);
-        double w = 0;
-        for (;;) {
-            const double z = cos(pi * next());
-            w = (1 + s * z) / (s + z);
-            const double v = b * (s - w), u = next();
-            if (v * (2 - v) - u >= 0 || log(v / u) + 1 - v >= 0) break;
-        }
-        const double angle = acos(w < -1 ? -1.0 : w > 1 ? 1.0 : w);
-        y = a + (next() < 0.5 ? -angle : angle);
-    }
-    y -= 2 * pi * floor((y + pi) / (2 * pi));
-}
-)";
-
-// Devroye, 1986: rejection of the floor of a number with density x^-a.
-constexpr const char* zipf = R"(if (!(a > 1)) {
-    y = NAN;
-} else if (a >= 1025) {
-    y = 1;
-} else {
-    const double less = a - 1, power = pow(2.0, less), least = pow(0x1p63, -less);
-    for (;;) {
-        const double u = next(), v = next();
-        y = floor(pow(u * least + (1 - u), -1 / less));
-        if (!(y >= 1 && y <= 0x1p63)) continue;
-        const double t = pow(1 + 1 / y, less);
-        if (v * y * (t - 1) / (power - 1) <= t / power) break;
-    }
-}
-)";
-
-// Kemp, 1981.
-constexpr const char* logseries = R"(if (!(a >= 0 && a < 1)) {
-    y = NAN;
-} else {
-    const double r = log1p(-a);
-    for (y = 0; y < 1;) {
-        const double v = next();
-        if (v >= a) {
-            y = 1;
-        } else {
-            const double q = -expm1(r * next());
-            y = v <= q * q ? floor(1 + log(v) / log(q)) : v >= q ? 1.0 : 2.0;
-        }
-    }
-}
-)";
-
-// a good elements, b bad ones, c draws. The rarer kind is counted, in the draws or in the rest. For few draws by sums
-// of the probabilities, else by Stadlober's HRUA, 1990.
-constexpr const char* hypergeometric = R"(const double all = a + b;
-if (!(a >= 0 && b >= 0 && c >= 0 && c <= all && all <= 0x1p53)) {
-    y = NAN;
-} else {
-    const double fewer = a < b ? a : b, more = a < b ? b : a, drawn = c < all - c ? c : all - c;
-    if (drawn < 10) {
-        double p = 1, u = next();
-        for (int i = 0; i < drawn; ++i) p *= (more - i) / (all - i);
-        for (y = 0; u > p && y < drawn && y < fewer;) {
-            u -= p;
-            p *= (fewer - y) * (drawn - y) / ((y + 1) * (more - drawn + y + 1));
-            y += 1;
-        }
-    } else {
-        const double share = fewer / all, centre = drawn * share + 0.5;
-        const double width = sqrt((all - drawn) * drawn * share * (more / all) / (all - 1) + 0.5);
-        const double h = 1.7155277699214135 * width + 0.8989161620588988;
-        const double mode = floor((drawn + 1) * ((fewer + 1) / (all + 2)));
-        const auto weight = [&](double k) {
-            return lgamma(k + 1) + lgamma(fewer - k + 1) + lgamma(drawn - k + 1) + lgamma(more - drawn + k + 1);
-        };
-        const double top = weight(mode), least = drawn < fewer ? drawn : fewer, far = floor(centre + 16 * width);
-        const double end = least + 1 < far ? least + 1 : far;
-        for (;;) {
-            const double u = next(), v = next(), x = centre + h * (v - 0.5) / u;
-            if (!(x >= 0 && x < end)) continue;
-            y = floor(x);
-            const double t = top - weight(y);
-            if (u * (4 - u) - 3 <= t) break;
-            if (u * (u - t) < 1 && 2 * log(u) <= t) break;
-        }
-    }
-    if (a > b) y = drawn - y;
-    if (drawn < c) y = a - y;
-}
-)";
 
 /// Gamma numbers of shape df / 2 are chisquare / 2.
 lazy<double> gamma_numbers(const draw<double>& d, const lazy<double>& k) { return d.by(gamma_kernel(), k); }
@@ -157,7 +60,7 @@ lazy<double> wald_numbers(const draw<double>& d, const lazy<double>& mean, const
 }
 
 lazy<double> vonmises_numbers(const draw<double>& d, const lazy<double>& mu, const lazy<double>& kappa) {
-    static const two_parameters text(std::string(next_number) + vonmises, "vonmises");
+    static const two_parameters text(with_next_number(embedded::vonmises), "vonmises");
     return d.by(text, mu, kappa);
 }
 
@@ -175,17 +78,17 @@ lazy<double> negative_binomial_numbers(const draw<double>& d, const lazy<double>
 
 lazy<double> hypergeometric_numbers(const draw<double>& d, const lazy<double>& ngood, const lazy<double>& nbad,
                                     const lazy<double>& nsample) {
-    static const three_parameters text(std::string(next_number) + hypergeometric, "hypergeometric");
+    static const three_parameters text(with_next_number(embedded::hypergeometric), "hypergeometric");
     return d.by(text, ngood, nbad, nsample);
 }
 
 lazy<double> zipf_numbers(const draw<double>& d, const lazy<double>& a) {
-    static const one_parameter text(std::string(next_number) + zipf, "zipf");
+    static const one_parameter text(with_next_number(embedded::zipf), "zipf");
     return d.by(text, a);
 }
 
 lazy<double> logseries_numbers(const draw<double>& d, const lazy<double>& p) {
-    static const one_parameter text(std::string(next_number) + logseries, "logseries");
+    static const one_parameter text(with_next_number(embedded::logseries), "logseries");
     return d.by(text, p);
 }
 

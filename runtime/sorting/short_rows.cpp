@@ -16,6 +16,7 @@
 #include "runtime/kernels/executable.hpp"
 #include "runtime/sorting/key_order.hpp"
 #include "runtime/sorting/launch_kernel.hpp"
+#include "runtime/sorting/short_rows_kernel.cuh.hpp"
 #include "runtime/sorting/sort_rows.hpp"
 
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -68,94 +69,6 @@ __device__ element exchange(const element& e, int mask) {
 }
 )";
 
-constexpr std::string_view kernel_text = R"(typedef long long int64;
-struct arguments {
-    const value* from;
-    result* to;
-    int64 length, from_stride, to_stride, rows, count;
-    int threads_of_row;
-};
-
-__device__ void order(element& low, element& high) {
-    if (!before(high, low)) return;
-    const element former = low;
-    low = high;
-    high = former;
-}
-__device__ void keep(element& mine, const element& other, bool lower) {
-    if (before(other, mine) == lower) mine = other;
-}
-
-extern "C" __global__ void __launch_bounds__(block) sort_short_rows(const __grid_constant__ arguments a) {
-    __shared__ element room[block * 9];
-    const int self = threadIdx.x, threads = a.threads_of_row, t = self & (threads - 1);
-    const int64 row = int64(blockIdx.x) * (block / threads) + self / threads;
-    element e[8];
-    #pragma unroll
-    for (int r = 0; r < 8; ++r) {
-        const int i = r * threads + t;
-        e[r] = last();
-        if (row < a.rows && i < a.length) e[r] = element_of(a.from[row * a.from_stride + i], i);
-    }
-    #pragma unroll
-    for (int size = 2; size <= 8; size *= 2) {
-        #pragma unroll
-        for (int r = 0; r < 8; ++r)
-            if ((r & (size / 2)) == 0) order(e[r], e[r ^ (size - 1)]);
-        #pragma unroll
-        for (int distance = size / 4; distance > 0; distance /= 2) {
-            #pragma unroll
-            for (int r = 0; r < 8; ++r)
-                if ((r & distance) == 0) order(e[r], e[r + distance]);
-        }
-    }
-    #pragma unroll 1
-    for (int merged = 2; merged <= threads; merged *= 2) {
-        // A step that compares mirrors, then steps over ever smaller distances.
-        #pragma unroll 1
-        for (int half = merged / 2; half > 0; half /= 2) {
-            const bool mirrored = half == merged / 2, lower = (t & half) == 0;
-            const int mask = mirrored ? merged - 1 : half;
-            element other[8];
-            if (mask < 32) {
-                #pragma unroll
-                for (int r = 0; r < 8; ++r) other[r] = exchange(e[r], mask);
-            } else {
-                __syncthreads();
-                #pragma unroll
-                for (int r = 0; r < 8; ++r) room[r * block + self] = e[r];
-                __syncthreads();
-                #pragma unroll
-                for (int r = 0; r < 8; ++r) other[r] = room[r * block + (self ^ mask)];
-            }
-            if (mirrored) {
-                #pragma unroll
-                for (int r = 0; r < 8; ++r) keep(e[r], other[7 - r], lower);
-            } else {
-                #pragma unroll
-                for (int r = 0; r < 8; ++r) keep(e[r], other[r], lower);
-            }
-        }
-        #pragma unroll
-        for (int distance = 4; distance > 0; distance /= 2) {
-            #pragma unroll
-            for (int r = 0; r < 8; ++r)
-                if ((r & distance) == 0) order(e[r], e[r + distance]);
-        }
-    }
-    // Through shared memory, so that neighbours write neighbours; nine apart, which are other banks.
-    __syncthreads();
-    #pragma unroll
-    for (int r = 0; r < 8; ++r) room[self * 9 + r] = e[r];
-    __syncthreads();
-    #pragma unroll
-    for (int r = 0; r < 8; ++r) {
-        const int i = r * threads + t, at = (self - t) * 8 + i;
-        if (row < a.rows && i < a.count) a.to[row * a.to_stride + i] = result_of(room[at + at / 8]);
-    }
-}
-)";
-
 source_text source_of_short_rows(dtype type, bool as_indices, bool descending, int threads,
                                  std::uint32_t architecture) {
     source_text source;
@@ -167,7 +80,7 @@ source_text source_of_short_rows(dtype type, bool as_indices, bool descending, i
         source.text += descending ? "__device__ key ordered(value v) { return value(~into_order(v)); }\n"
                                   : "__device__ key ordered(value v) { return into_order(v); }\n";
     source.text += !as_indices ? of_values : detail::size_of(type) < 8 ? of_narrow_indices : of_wide_indices;
-    source.text += kernel_text;
+    source.text += embedded::short_rows_kernel;
     return source;
 }
 

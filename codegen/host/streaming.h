@@ -1,10 +1,6 @@
 // Stores past the caches, as text of a prelude: lines of large results need not be read before they are written.
-#pragma once
 
-namespace ingot::codegen {
-
-inline constexpr char stream_text[] =
-    R"(/// Stores that bypass the caches, in wide parts, so that each cache line is written without interruption.
+/// Stores that bypass the caches, in wide parts, so that each cache line is written without interruption.
 #if defined(__AVX512F__)
 typedef long long part __attribute__((vector_size(64), may_alias));
 #else
@@ -36,6 +32,3 @@ static inline void settle() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
-)";
-
-}  // namespace ingot::codegen

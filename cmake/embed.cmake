@@ -1,0 +1,26 @@
+# ingot_embed(FILES...): puts texts that Ingot compiles when a program runs, such as kernels, into C++. For each file this
+# makes a header FILE.hpp in the folder `embedded` of the build, with the text as the constant ingot::embedded::STEM. The
+# comment of // lines at a file's top and the blank lines behind it are no part of the text. An edited file is embedded
+# again by the next build.
+function(ingot_embed)
+    foreach(file IN LISTS ARGN)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${file}")
+        file(READ "${PROJECT_SOURCE_DIR}/${file}" text)
+        string(REGEX MATCH "^(//( [^\n]*)?\n)+\n*" comment "${text}")
+        string(LENGTH "${comment}" length)
+        string(SUBSTRING "${text}" ${length} -1 text)
+        cmake_path(GET file STEM name)
+        file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/embedded/${file}.hpp" @ONLY CONTENT [[
+// Made by cmake/embed.cmake of @file@.
+#pragma once
+
+#include <string_view>
+
+namespace ingot::embedded {
+
+inline constexpr std::string_view @name@ = R"ingot(@text@)ingot";
+
+}  // namespace ingot::embedded
+]])
+    endforeach()
+endfunction()
