@@ -147,17 +147,83 @@ const bin_kernel& bin_text() {
     return text;
 }
 
+namespace {
+
+using uniform_bin_kernel =
+    elementwise_kernel<"T x, raw T edges, int32 n, T first, T last, T per_width, T rounding", "int32 k">;
+/// The bin of a value among uniform bins: the computed one, or a neighbour by the edges, which are read only near an
+/// edge. `per_width`: bins per unit of x. `rounding`: see rounding_of_index.
 const uniform_bin_kernel& uniform_bin_text() {
     static const uniform_bin_kernel text(runtime::statements_of(runtime::library_text::uniform_bin), "uniform_bin");
     return text;
 }
 
-double rounding_of_place(index_t count, double first, double last, dtype in) {
+/// The error of a computed bin, in bins, with edges of float32 or float64. With other edges a value always counts as
+/// near one.
+double rounding_of_index(index_t count, double first, double last, dtype in) {
     if (in != dtype::f4 && in != dtype::f8) return 1;
     // A position is a difference times a quotient, rounded three times; the edges are rounded as numbers of their size.
     const double digits = in == dtype::f8 ? 2.3e-16 : 1.2e-7, bins = static_cast<double>(count);
     return digits * bins * (8 + 4 * std::max(std::fabs(first), std::fabs(last)) / (last - first));
 }
+
+}  // namespace
+
+template <class C>
+uniform_bins bins_over(const char* operation, index_t count, const bin_range& range, const lazy<C>& e, dtype as) {
+    const index_t size = e.size();
+    double least = 0, greatest = 0;
+    if (!range.is_given() && size != 0 && count > 0) {
+        const auto [low, high] = eval(min(e), max(e));
+        least = low.item(), greatest = high.item();
+    }
+    return span_bins(operation, count, range, size, least, greatest, edges_in(as));
+}
+
+template <class T>
+array<T> edges_on(device where, const char* operation, const std::vector<double>& values) {
+    return generated<T>(operation, static_cast<index_t>(values.size()),
+                        [&](index_t i) { return static_cast<T>(values[static_cast<std::size_t>(i)]); })
+        .to(where);
+}
+
+template <class C>
+found_bins find_bins(const char* operation, index_t count, const bin_range& range, const lazy<C>& e, dtype as) {
+    const uniform_bins b = bins_over(operation, count, range, e, as);
+    const dtype in = edges_in(as);
+    found_bins found{edges_of(operation, b, in), {}};
+    const double first = found.edges.front(), last = found.edges.back();
+    const array<C> edges = edges_on<C>(device_of_values(e), operation, found.edges);
+    // Where bins cannot be computed, the edges are searched.
+    const double most = in == dtype::f2 ? 65504
+                        : in == dtype::f8
+                            ? std::numeric_limits<double>::max()
+                            : as_double(in == dtype::bf ? static_cast<float>(std::numeric_limits<bfloat16>::max())
+                                                        : std::numeric_limits<float>::max());
+    if (b.count > INT32_MAX || !(last - first <= most))
+        found.bins = bin_text()(e, edges);
+    else
+        found.bins =
+            uniform_bin_text()(e, edges, static_cast<std::int32_t>(b.count), static_cast<C>(first),
+                               static_cast<C>(last), static_cast<C>(static_cast<double>(b.count) / (last - first)),
+                               static_cast<C>(rounding_of_index(b.count, first, last, in)));
+    return found;
+}
+
+array<index_t> counts_at(const char* operation, index_t n, const lazy<index_t>& at) {
+    return scattered_sums<index_t>(operation, n, 1, at);
+}
+
+#define INGOT_BINS(C)                                                                                         \
+    template INGOT_API uniform_bins bins_over(const char*, index_t, const bin_range&, const lazy<C>&, dtype); \
+    template INGOT_API found_bins find_bins(const char*, index_t, const bin_range&, const lazy<C>&, dtype);
+INGOT_BINS(float)
+INGOT_BINS(double)
+#define INGOT_EDGES(T) template INGOT_API array<T> edges_on(device, const char*, const std::vector<double>&);
+INGOT_EDGES(float16)
+INGOT_EDGES(bfloat16)
+INGOT_EDGES(float)
+INGOT_EDGES(double)
 
 array<index_t> ascending_order(const array<index_t>& at) { return argsort(at); }
 

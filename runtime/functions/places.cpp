@@ -45,20 +45,4 @@ array<index_t> rows_of_indices(const array<index_t>& place, const shape_like& sh
 
 index_t count_of_kept(const array<index_t>& starts, index_t tiles) { return starts(tiles).item(); }
 
-array<index_t> counts_of_starts(const array<index_t>& starts, index_t n) {
-    const index_t different = starts.size();
-    array<index_t> counts = zeros<index_t>({different});
-    if (different != 0) {
-        counts(slice(0, different - 1)) = starts(slice(1, different)) - starts(slice(0, different - 1));
-        counts(different - 1) = n - starts(different - 1);
-    }
-    return counts;
-}
-
-array<index_t> numbers_of_sorted(const array<index_t>& order, const array<bool>& first) {
-    array<index_t> numbers = zeros<index_t>({order.size()});
-    if (order.size() != 0) numbers(order) = cumsum(astype<index_t>(first)) - 1;
-    return numbers;
-}
-
 }  // namespace ingot::detail

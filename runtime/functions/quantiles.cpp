@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <ingot/core/error.hpp>
+#include <ingot/sorting/sorts.hpp>
 
 #include "runtime/device/graphs.hpp"
 #include "runtime/device/host_workers.hpp"
@@ -153,6 +154,9 @@ void select_in_rows(void* rows, index_t length, index_t count, std::span<const d
 
 }  // namespace
 
+namespace {
+
+/// Whether selecting the elements at these quantiles of `count` rows is less work than sorting the rows.
 bool worth_selecting(std::size_t quantiles, index_t length, index_t count, device_id device) {
     constexpr std::size_t most = 8;
     if (quantiles == 0 || quantiles > most) return false;
@@ -161,6 +165,8 @@ bool worth_selecting(std::size_t quantiles, index_t length, index_t count, devic
            length >= runtime::limits_of_selection().least_length_of_quantiles;
 }
 
+/// Partially sorts rows in C order on the host: the elements around each quantile q get their sorted positions, those
+/// between in any order; a row with a NaN has one last.
 void select_quantiles(const buffer_ref& rows, dtype type, index_t length, index_t count, std::span<const double> q) {
     runtime::stream_state& stream = *runtime::context_on(rows->device).stream;
     runtime::order_write(*rows, stream);
@@ -178,6 +184,9 @@ void select_quantiles(const buffer_ref& rows, dtype type, index_t length, index_
         select();
 }
 
+/// As select_quantiles, on a GPU and into other rows, which get only the elements around the quantiles and whether the
+/// last is NaN. Waits. Returns false, and sets nothing, where its sample decides too little or the stream is being
+/// captured.
 #ifdef INGOT_HAS_CUDA_HEADERS
 
 bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const buffer_ref& to, dtype type,
@@ -251,6 +260,8 @@ double checked_quantile(const char* operation, double q, double whole) {
                 std::to_string(static_cast<int>(whole)));
 }
 
+/// The quantile along the last axis of sorted values. A row with a NaN gives NaN; if NaN is `ignored`, only a row of
+/// NaN alone does. A row without elements gives NaN.
 template <class T>
 array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method method, bool ignored) {
     if (sorted.shape().values().back() == 0) return of_nothing(sorted);
@@ -264,6 +275,7 @@ array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method me
     return r.result(astype<T>(where(part == 0 && is_mean_of_two(method), low, between)), ignored);
 }
 
+/// The median along the last axis of sorted values: with two middle elements their mean.
 template <class T>
 array<T> median_of_sorted(const array<T>& sorted, bool ignored) {
     if (sorted.shape().values().back() == 0) return of_nothing(sorted);
@@ -272,9 +284,60 @@ array<T> median_of_sorted(const array<T>& sorted, bool ignored) {
     return r.result(where(low == high, low, (low + high) / 2), ignored);
 }
 
-template INGOT_API array<float> quantile_of_sorted(const array<float>&, double, quantile_method, bool);
-template INGOT_API array<double> quantile_of_sorted(const array<double>&, double, quantile_method, bool);
-template INGOT_API array<float> median_of_sorted(const array<float>&, bool);
-template INGOT_API array<double> median_of_sorted(const array<double>&, bool);
+/// Rows that are sorted as far as the quantiles q need it; without any, completely.
+template <class T>
+array<T> ordered_rows(const char* operation, const lazy<T>& e, index_t axis, std::span<const double> q) {
+    checked_axis(operation, axis, e.ndim());
+    const lazy<T> rows = moveaxis(e, axis, -1);
+    const shape_like shape = rows.shape();
+    const index_t length = shape.values().back(), size = rows.size();
+    const device_id device = as_node(rows).on_device();
+    if (!worth_selecting(q.size(), length, length == 0 ? 0 : size / length, device)) return sort(rows, -1);
+    const auto room = [&] { return array<T>(adopted{}, new_leaf<T>(operation, shape.values(), device_of(rows))); };
+    if (size == 0) return room();
+    if (device.is_cuda()) {
+        const auto whole = leaf_of(rows);
+        const array<T> given =
+            whole && is_in_c_order(whole->where()) ? array<T>(adopted{}, leaf<T>(*whole)) : array<T>(rows);
+        array<T> made = room();
+        if (select_quantiles_on_gpu(given.as_leaf().memory(), given.as_leaf().where(), made.as_leaf().memory(),
+                                    dtype_of<T>, q))
+            return made;
+        return sort(given, -1);
+    }
+    array<T> made = room();
+    made(ellipsis) = rows;
+    select_quantiles(made.as_leaf().memory(), dtype_of<T>, length, size / length, q);
+    return made;
+}
+
+}  // namespace
+
+template <class T>
+array<T> answer(const quantile_question& asked, const lazy<T>& e, quantile_axis axis) {
+    std::vector<double> parts;
+    for (const double q : asked.q) parts.push_back(checked_quantile(asked.operation, q, asked.whole));
+    constexpr double middle[] = {0.5};
+    const std::span<const double> needed = asked.ignored  ? std::span<const double>()
+                                           : asked.median ? std::span<const double>(middle)
+                                                          : parts;
+    // All axes of a vector are its only one.
+    const bool is_flattened = axis.all && e.ndim() != 1;
+    const array<T> sorted = is_flattened ? ordered_rows<T>(asked.operation, ravel(e), 0, needed)
+                                         : ordered_rows<T>(asked.operation, e, axis.axis, needed);
+    if (asked.median) return median_of_sorted(sorted, asked.ignored);
+    if (!asked.stacked) return quantile_of_sorted(sorted, parts[0], asked.method, asked.ignored);
+    const shape_like all = sorted.shape();
+    std::vector<index_t> shape(all.values().begin(), all.values().end());
+    shape.pop_back();
+    shape.insert(shape.begin(), static_cast<index_t>(parts.size()));
+    array<T> result{zeros<T>(shape)};
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        result(static_cast<index_t>(i)) = quantile_of_sorted(sorted, parts[i], asked.method, asked.ignored);
+    return result;
+}
+
+template INGOT_API array<float> answer(const quantile_question&, const lazy<float>&, quantile_axis);
+template INGOT_API array<double> answer(const quantile_question&, const lazy<double>&, quantile_axis);
 
 }  // namespace ingot::detail

@@ -137,24 +137,8 @@ auto broadcast_arrays(std::initializer_list<E> parts) {
 
 // ---- how they are joined -------------------------------------------------------------------------------------------
 
-/// The facts of a join: the axis, the device, and the result's shape.
-struct joint {
-    int axis = 0;
-    device_id device = no_device;
-    int rank = 0;
-    shape_room shape;
-
-    extents_ref extents() const { return {shape, rank}; }
-    /// The number of elements of the axes behind the joint one.
-    index_t inner() const { return extents_ref{shape + axis + 1, rank - axis - 1}.size(); }
-};
-/// Throws shape_error where there is nothing to join, or shapes differ on other axes, device_error where parts are on
-/// different devices.
-INGOT_API void find_joint(joint&, const char* operation, std::span<const other_operand> parts, index_t axis);
 /// Throws shape_error unless all have one shape.
 INGOT_API void check_alike(const char* operation, std::span<const other_operand> parts);
-/// The shape of a part, or of the whole, with the axes from the joint one on merged to one.
-INGOT_API extents_ref merged_behind(shape_room&, extents_ref shape, int axis);
 
 template <class T>
 std::vector<other_operand> facts_of_parts(const lazy_parts<T>& parts) {
@@ -164,67 +148,10 @@ std::vector<other_operand> facts_of_parts(const lazy_parts<T>& parts) {
     return all;
 }
 
-/// Every element of that shape, read from its part.
+/// The library has it for every dtype. Throws shape_error where there is nothing to join, or shapes differ on other
+/// axes, device_error where parts are on different devices.
 template <class T>
-lazy<T> read_in_turn(const char* operation, const lazy_parts<T>& parts, int axis, extents_ref shape) {
-    layout counter = contiguous_layout(shape.span());
-    for (int j = 0; j < counter.rank(); ++j) counter.strides()[j] = j == axis ? 1 : 0;
-    const auto position = positions<T>(std::move(counter));
-    const auto placed = [&](const lazy<T>& part, index_t start) -> lazy<T> {
-        if (part.shape()[axis] == 1) return viewed_to_read(part, view_broadcast, operation, shape.span());
-        return beyond_ends<place_rule::nearest>(operation, part, axis, -start, shape.data[axis]);
-    };
-    index_t end = shape.data[axis], start = end - parts.back().shape()[axis];
-    lazy<T> result = placed(parts.back(), start);
-    for (std::size_t k = parts.size() - 1; k-- > 0;) {
-        end = start;
-        start -= parts[k].shape()[axis];
-        result = where(position < end, placed(parts[k], start), result);
-    }
-    return result;
-}
-
-template <class T>
-lazy<T> write_in_turn(const char* operation, const lazy_parts<T>& parts, const joint& j) {
-    const device_id device = j.device == no_device ? current_place() : j.device;
-    array<T> whole(adopted{}, new_leaf<T>(operation, j.extents().span(), device));
-    index_t start = 0;
-    for (const lazy<T>& part : parts) {
-        const index_t end = start + part.shape()[j.axis];
-        write(operation, viewed(whole, view_sliced, operation, index_t{j.axis}, as_index_item(slice(start, end))),
-              part);
-        start = end;
-    }
-    return whole;
-}
-
-template <class T>
-lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
-    joint j;
-    find_joint(j, operation, facts_of_parts(parts), axis);
-    const lazy<T> first = parts.front();
-    std::erase_if(parts, [&](const lazy<T>& part) { return part.shape()[j.axis] == 0; });
-    if (parts.empty()) return first;
-    if (parts.size() == 1) return parts.front();
-    if (parts.size() > most_lazy_parts) return write_in_turn(operation, parts, j);
-    // Where the axes from the joint one on merge to one in every part, the element nearest to an index beyond a part is
-    // always the same one, so unused values cost no memory traffic. Parts of one element along the axis are broadcast
-    // along it instead.
-    bool are_single = true;
-    for (const lazy<T>& part : parts) are_single = are_single && part.shape()[j.axis] == 1;
-    if (j.inner() > 1 && !are_single) {
-        lazy_parts<T> merged = parts;
-        shape_room room, unused;
-        bool possible = true;
-        for (lazy<T>& part : merged)
-            possible = possible && part.try_reshape(merged_behind(room, part.extents(unused), j.axis).span(), 0);
-        if (possible) {
-            lazy<T> whole = read_in_turn(operation, merged, j.axis, merged_behind(room, j.extents(), j.axis));
-            if (whole.try_reshape(j.extents().span(), 0)) return whole;
-        }
-    }
-    return read_in_turn(operation, parts, j.axis, j.extents());
-}
+INGOT_API lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis);
 
 /// Parts joined along an axis; with `none` each part in C order.
 template <class P>

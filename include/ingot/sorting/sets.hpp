@@ -7,13 +7,10 @@
 #include <utility>
 
 #include <ingot/core/compaction.hpp>
-#include <ingot/core/creation.hpp>
-#include <ingot/core/joins.hpp>
+#include <ingot/core/lazy.hpp>
 #include <ingot/core/reductions.hpp>
 #include <ingot/core/reshape.hpp>
-#include <ingot/core/scans.hpp>
 #include <ingot/sorting/searching.hpp>
-#include <ingot/sorting/sorts.hpp>
 
 namespace ingot {
 
@@ -46,31 +43,28 @@ template <class E>
 concept ordered_array =
     array_expression<E> && kind_of(dtype_of<typename std::remove_cvref_t<E>::value_type>) != kind::complex;
 
-/// Whether each sorted element differs from the one before; all NaN are equal, or each is distinct.
-template <class T>
-array<bool> begins(const array<T>& sorted, bool nan_is_one = true) {
-    const index_t n = sorted.size();
-    array<deferred<bool, T>> first = ones<bool>({n});
-    if (n < 2) return first;
-    const auto before = sorted(slice(0, n - 1)), behind = sorted(slice(1, n));
-    if constexpr (kind_of(dtype_of<T>) == kind::floating)
-        first(slice(1, n)) = before != behind && !(nan_is_one && isnan(before) && isnan(behind));
-    else
-        first(slice(1, n)) = before != behind;
-    return first;
-}
-/// The lengths of the runs that begin at these of n sorted elements.
-INGOT_API array<index_t> counts_of_starts(const array<index_t>& starts, index_t n);
-/// For each element, by its index in `order`, the number of its run; `first` marks the runs' first elements.
-INGOT_API array<index_t> numbers_of_sorted(const array<index_t>& order, const array<bool>& first);
+// The library has these for every real dtype.
 
-/// The distinct ones of sorted elements.
+/// The distinct elements in order; all NaN are one, the last, or each is distinct.
 template <class T>
-array<T> unique_of_sorted(const array<T>& sorted) {
-    const leaf<T>& from = sorted.as_leaf();
-    if (!sorted.device().is_cuda() || sorted.size() == 0 || from.where().strides()[0] != 1)
-        return array<T>(sorted(begins(sorted)));
-    return compact<T>("unique", {kept::distinct, elements_of(from), {}});
+INGOT_API array<T> distinct_elements(const lazy<T>&, bool nan_is_one);
+/// What `unique_all` gives beside the values.
+struct distinct_parts {
+    bool indices = false, counts = false, inverse = false;
+};
+/// The distinct elements, each NaN being distinct, and the parts that are asked for.
+template <class T>
+INGOT_API unique_elements<T> number_elements(const lazy<T>&, distinct_parts);
+/// Whether each element of e is one of `test`'s.
+template <class T>
+INGOT_API array<bool> is_among(const lazy<T>& e, const lazy<T>& test);
+/// The distinct elements of both.
+template <class T>
+INGOT_API array<T> union_of(const lazy<T>&, const lazy<T>&);
+
+template <class T, class E>
+lazy<T> lazily_as(const E& e) {
+    return lazy<T>(as_values<T>(e));
 }
 
 /// The distinct elements in order, along one axis and in e's type; all NaN are one, the last. Waits for their number.
@@ -80,33 +74,8 @@ array<T> unique_of_sorted(const array<T>& sorted) {
 template <ordered_array E>
 auto unique(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    using T = typename E::value_type;
-    return unique_of_sorted(array<T>(sort(ravel(e))));
+    return distinct_elements(lazy<typename E::value_type>(e), true);
 }
-
-/// Sorted elements; `first` marks the first of each run of equal ones. Each NaN is its own run.
-template <class T>
-struct sorted_elements {
-    using number = deferred<index_t, T>;
-    array<T> flat;
-    array<number> order;
-    array<T> sorted;
-    array<deferred<bool, T>> first;
-    array<number> starts;
-
-    template <class E>
-    explicit sorted_elements(const E& e)
-        : flat(ravel(e)),
-          order(argsort(flat)),
-          sorted(take<index_mode::unchecked>(flat, order, 0)),
-          first(begins(sorted, false)),
-          starts(flatnonzero(first)) {}
-    array<T> values() const { return take<index_mode::unchecked>(sorted, starts, 0); }
-    array<number> counts() const { return counts_of_starts(starts, flat.size()); }
-    array<number> inverse(const shape_like& shape) const {
-        return array<number>(reshape(numbers_of_sorted(order, first), shape));
-    }
-};
 
 /// The distinct elements in order, as `unique`, but each NaN is distinct, as in the array API.
 ///
@@ -115,13 +84,7 @@ struct sorted_elements {
 template <ordered_array E>
 auto unique_values(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    using T = typename E::value_type;
-    if constexpr (kind_of(dtype_of<T>) == kind::floating) {
-        const array<T> sorted(sort(ravel(e)));
-        return array<T>(sorted(begins(sorted, false)));
-    } else {
-        return unique(e);
-    }
+    return distinct_elements(lazy<typename E::value_type>(e), false);
 }
 
 /// The distinct elements and the number of occurrences of each. Each NaN is distinct.
@@ -133,8 +96,8 @@ template <ordered_array E>
 auto unique_counts(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
-    const sorted_elements<T> s(e);
-    return counted_elements<T>{s.values(), s.counts()};
+    unique_elements<T> u = number_elements(lazy<T>(e), {.counts = true});
+    return counted_elements<T>{std::move(u.values), std::move(u.counts)};
 }
 
 /// The distinct elements, and for each element, in e's shape, which of them it is. Each NaN is distinct.
@@ -147,8 +110,8 @@ template <ordered_array E>
 auto unique_inverse(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
-    const sorted_elements<T> s(e);
-    return numbered_elements<T>{s.values(), s.inverse(shape_of_expression(e))};
+    unique_elements<T> u = number_elements(lazy<T>(e), {.inverse = true});
+    return numbered_elements<T>{std::move(u.values), std::move(u.inverse_indices)};
 }
 
 /// The distinct elements, the index of each one's first occurrence, its number of occurrences, and for each element
@@ -161,10 +124,7 @@ auto unique_inverse(const E& e, const source_place& here = source_place::current
 template <ordered_array E>
 auto unique_all(const E& e, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    using T = typename E::value_type;
-    const sorted_elements<T> s(e);
-    return unique_elements<T>{s.values(), take<index_mode::unchecked>(s.order, s.starts, 0), s.counts(),
-                              s.inverse(shape_of_expression(e))};
+    return number_elements(lazy<typename E::value_type>(e), {.indices = true, .counts = true, .inverse = true});
 }
 
 /// Whether each element is one of `test`'s: bool, in e's shape; NaN never is. Both are compared in the type to which
@@ -177,18 +137,7 @@ template <ordered_array E, ordered_array S>
 array<bool> isin(const E& e, const S& test, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = type_of<compared_in<E, S>()>;
-    const array<T> values(as_values<T>(ravel(e)));
-    const auto given = unique_all(values);
-    const array<T> own = given.values, wanted = unique(as_values<T>(test));
-    if (own.size() == 0 || wanted.size() == 0) return zeros<bool>(e.shape());
-    // In the sorted concatenation common elements occur twice in a row, the values' own first.
-    const array<T> both = concatenate(std::vector<array<T>>{own, wanted});
-    const array<deferred<index_t, T>> order = argsort(both);
-    const array<T> sorted = take<index_mode::unchecked>(both, order, 0);
-    const index_t n = both.size();
-    array<deferred<bool, T>> there = zeros<bool>({n});
-    there(order(slice(0, n - 1))) = sorted(slice(0, n - 1)) == sorted(slice(1, n));
-    return array<bool>(reshape(take<index_mode::unchecked>(there, given.inverse_indices, 0), e.shape()));
+    return is_among(lazily_as<T>(e), lazily_as<T>(test));
 }
 
 template <ordered_array E>
@@ -208,8 +157,7 @@ template <ordered_array A, ordered_array B>
 auto union1d(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = common_type<A, B>;
-    return unique(
-        concatenate(std::vector<array<T>>{array<T>(as_values<T>(ravel(a))), array<T>(as_values<T>(ravel(b)))}));
+    return union_of(lazily_as<T>(a), lazily_as<T>(b));
 }
 
 /// The distinct elements that both have, in order, in the type to which they promote.
@@ -220,7 +168,7 @@ template <ordered_array A, ordered_array B>
 auto intersect1d(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = common_type<A, B>;
-    const array<T> mine = unique(as_values<T>(a));
+    const array<T> mine = distinct_elements(lazily_as<T>(a), true);
     return array<T>(mine(isin(mine, b)));
 }
 
@@ -243,7 +191,7 @@ template <ordered_array A, ordered_array B>
 auto setxor1d(const A& a, const B& b, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     using T = common_type<A, B>;
-    return union1d(array<T>(as_values<T>(setdiff1d(a, b))), array<T>(as_values<T>(setdiff1d(b, a))));
+    return union_of(lazily_as<T>(setdiff1d(a, b)), lazily_as<T>(setdiff1d(b, a)));
 }
 
 }  // namespace detail

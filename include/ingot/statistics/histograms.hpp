@@ -186,29 +186,22 @@ double as_double(T value) {
 /// The dtype of edges that are computed for values of this dtype.
 constexpr dtype edges_in(dtype values) { return kind_of(values) == kind::floating ? values : dtype::f8; }
 
-/// Bins over the values of e, for which edges are computed as for values of dtype `As`.
+/// The type in which values of this dtype and edges computed for them are compared.
+template <dtype D>
+using binned_as = std::conditional_t<D == dtype::f4 || is_half(D), float, double>;
+
+/// Bins over the values of e, or over a range; their edges are computed as for values of dtype `as`. C is float or
+/// double.
+template <class C>
+INGOT_API uniform_bins bins_over(const char* operation, index_t count, const bin_range&, const lazy<C>& e, dtype as);
+/// Edges as an array on a device. T is a floating type.
+template <class T>
+INGOT_API array<T> edges_on(device, const char* operation, const std::vector<double>& values);
+
 template <dtype As, class E>
 uniform_bins bins_over(const char* operation, index_t count, const bin_range& range, const E& e) {
-    const index_t size = e.size();
-    double least = 0, greatest = 0;
-    if (!range.is_given() && size != 0 && count > 0) {
-        const auto given = [&]() -> decltype(auto) {
-            if constexpr (std::is_same_v<typename E::value_type, bool>)
-                return astype<std::uint8_t>(e);
-            else
-                return (e);
-        };
-        const auto [low, high] = eval(min(given()), max(given()));
-        least = as_double(low.item()), greatest = as_double(high.item());
-    }
-    return span_bins(operation, count, range, size, least, greatest, edges_in(As));
-}
-
-template <class T>
-array<T> edges_on(device where, const char* operation, const std::vector<double>& values) {
-    return generated<T>(operation, static_cast<index_t>(values.size()),
-                        [&](index_t i) { return static_cast<T>(values[static_cast<std::size_t>(i)]); })
-        .to(where);
+    using C = binned_as<As>;
+    return bins_over(operation, count, range, lazy<C>(as_values<C>(e)), As);
 }
 template <class T>
 array<T> edges_on(device where, const char* operation, const uniform_bins& bins) {
@@ -260,15 +253,6 @@ using bin_kernel = elementwise_kernel<"T x, raw T edges", "int64 k">;
 /// The bin of a value; -1 outside all bins.
 INGOT_API const bin_kernel& bin_text();
 
-using uniform_bin_kernel =
-    elementwise_kernel<"T x, raw T edges, int32 n, T first, T last, T per_width, T rounding", "int32 k">;
-/// The bin of a value among uniform bins: the computed one, or a neighbour by the edges, which are read only near an
-/// edge. `per_width`: bins per unit of x. `rounding`: see rounding_of_place.
-INGOT_API const uniform_bin_kernel& uniform_bin_text();
-/// The error of a computed bin, in bins, with edges of float32 or float64. With other edges a value always counts as
-/// near one.
-INGOT_API double rounding_of_place(index_t count, double first, double last, dtype in);
-
 /// The bins of e's values, among given edges.
 template <class E, class T>
 auto bin_of(const E& e, const array<T>& edges) {
@@ -276,16 +260,17 @@ auto bin_of(const E& e, const array<T>& edges) {
     return bin_text()(as_values<C>(e), as_values<C>(edges));
 }
 
-/// The bins of e's values among uniform bins, of which there are fewer than 2^31.
-template <class E, class T>
-auto bin_of(const E& e, const array<T>& edges, const std::vector<double>& values) {
-    using C = type_of<compared_in<E, array<T>>()>;
-    const C first = static_cast<C>(values.front()), last = static_cast<C>(values.back());
-    const index_t n = edges.size() - 1;
-    return uniform_bin_text()(as_values<C>(e), as_values<C>(edges), static_cast<std::int32_t>(n), first, last,
-                              static_cast<C>(static_cast<double>(n) / (values.back() - values.front())),
-                              static_cast<C>(rounding_of_place(n, values.front(), values.back(), dtype_of<T>)));
-}
+/// Uniform bins: the values of their edges, and the bin of each of e's values. C is float or double; `as`: the dtype of
+/// e's values.
+struct found_bins {
+    std::vector<double> edges;
+    lazy<index_t> bins;
+    index_t count() const { return static_cast<index_t>(edges.size()) - 1; }
+};
+template <class C>
+INGOT_API found_bins find_bins(const char* operation, index_t count, const bin_range&, const lazy<C>& e, dtype as);
+/// The number of elements at each of n indices; a negative one is not counted.
+INGOT_API array<index_t> counts_at(const char* operation, index_t n, const lazy<index_t>& at);
 
 /// Finds the edges, then returns `totals(bin of each value, number of bins)` and the edges.
 template <class E, class B, class F>
@@ -294,21 +279,14 @@ auto histogram_by(const E& e, const B& bins, const bin_range& range, const F& to
     if constexpr (array_expression<B>) {
         auto edges = given_edges(operation, bins);
         const index_t n = edges.size() > 1 ? edges.size() - 1 : 0;
-        auto counts = totals(as_node(bin_of(e, edges)), n);
+        auto counts = totals(lazy<index_t>(bin_of(e, edges)), n);
         return std::tuple(std::move(counts), std::move(edges));
     } else {
         constexpr dtype t = E::type;
-        const uniform_bins b = bins_over<t>(operation, as_extent(bins), range, e);
-        const std::vector<double> values = edges_of(operation, b, edges_in(t));
-        auto edges = edges_on<type_of<edges_in(t)>>(device_of_values(e), operation, values);
-        // Where bins cannot be computed, the edges are searched.
-        using T = type_of<edges_in(t)>;
-        const bool finite = values.back() - values.front() <= as_double(std::numeric_limits<T>::max());
-        if (b.count > INT32_MAX || !finite) {
-            auto counts = totals(as_node(bin_of(e, edges)), b.count);
-            return std::tuple(std::move(counts), std::move(edges));
-        }
-        auto counts = totals(as_node(bin_of(e, edges, values)), b.count);
+        using C = binned_as<t>;
+        const found_bins found = find_bins(operation, as_extent(bins), range, lazy<C>(as_values<C>(e)), t);
+        auto edges = edges_on<type_of<edges_in(t)>>(device_of_values(e), operation, found.edges);
+        auto counts = totals(found.bins, found.count());
         return std::tuple(std::move(counts), std::move(edges));
     }
 }
@@ -350,15 +328,16 @@ auto histogram(const E& e, const B& bins = 10, bin_range range = {},
                const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     return histogram_by(e, bins, range,
-                        [](const auto& at, index_t n) { return scattered_sums<index_t>("histogram", n, 1, at); });
+                        [](const lazy<index_t>& at, index_t n) { return counts_at("histogram", n, at); });
 }
 template <real_array E, bins_like B, array_expression W>
 auto histogram(const E& e, const B& bins, const W& weights, bin_range range = {},
                const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     check_weights("histogram", e, weights);
-    return histogram_by(e, bins, range,
-                        [&](const auto& at, index_t n) { return sums_of_weights("histogram", n, weights, at); });
+    return histogram_by(e, bins, range, [&](const lazy<index_t>& at, index_t n) {
+        return sums_of_weights("histogram", n, weights, at);
+    });
 }
 template <real_array E, bins_like B>
 auto histogram(const E& e, const B& bins, density_t, const source_place& here = source_place::current()) {
@@ -396,8 +375,7 @@ auto edges_along(const E& e, const B& bins, const bin_range& range) {
     if constexpr (array_expression<B>)
         return given_edges(operation, bins);
     else
-        return edges_on<double>(device_of_values(e), operation,
-                                bins_over<As>(operation, as_extent(bins), range, as_values<type_of<As>>(e)));
+        return edges_on<double>(device_of_values(e), operation, bins_over<As>(operation, as_extent(bins), range, e));
 }
 
 template <class X, class Y, class BX, class BY, class F>
@@ -413,7 +391,7 @@ auto histogram2d_by(const X& x, const Y& y, const BX& xbins, const BY& ybins, co
     const auto row = bin_of(as_values<T>(x), xedges);
     const auto column = bin_of(as_values<T>(y), yedges);
     array<deferred<double, X>> flat =
-        totals(as_node(where(row < 0 || column < 0, index_t{-1}, row * columns + column)), rows * columns);
+        totals(lazy<index_t>(where(row < 0 || column < 0, index_t{-1}, row * columns + column)), rows * columns);
     return std::tuple(array<double>(reshape(flat, {rows, columns})), std::move(xedges), std::move(yedges));
 }
 
@@ -460,18 +438,20 @@ template <real_array X, real_array Y, pair_of_bins B = int>
 auto histogram2d(const X& x, const Y& y, const B& bins = 10, bin_ranges ranges = {},
                  const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    return histogram2d_by(x, y, bins_along<false>(bins), bins_along<true>(bins), ranges, [](const auto& at, index_t n) {
-        return array<double>(as_values<double>(scattered_sums<index_t>("histogram2d", n, 1, at)));
-    });
+    return histogram2d_by(x, y, bins_along<false>(bins), bins_along<true>(bins), ranges,
+                          [](const lazy<index_t>& at, index_t n) {
+                              return array<double>(as_values<double>(counts_at("histogram2d", n, at)));
+                          });
 }
 template <real_array X, real_array Y, pair_of_bins B, real_array W>
 auto histogram2d(const X& x, const Y& y, const B& bins, const W& weights, bin_ranges ranges = {},
                  const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
     check_weights("histogram2d", x, weights);
-    return histogram2d_by(
-        x, y, bins_along<false>(bins), bins_along<true>(bins), ranges,
-        [&](const auto& at, index_t n) { return sums_of_floats("histogram2d", n, as_values<double>(weights), at); });
+    return histogram2d_by(x, y, bins_along<false>(bins), bins_along<true>(bins), ranges,
+                          [&](const lazy<index_t>& at, index_t n) {
+                              return sums_of_floats("histogram2d", n, as_values<double>(weights), at);
+                          });
 }
 template <real_array X, real_array Y, pair_of_bins B>
 auto histogram2d(const X& x, const Y& y, const B& bins, density_t, const source_place& here = source_place::current()) {

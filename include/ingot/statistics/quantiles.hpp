@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <ingot/core/creation.hpp>
+#include <ingot/core/lazy.hpp>
 #include <ingot/core/reductions.hpp>
 #include <ingot/core/reshape.hpp>
-#include <ingot/sorting/sorts.hpp>
 
 namespace ingot {
 
@@ -34,21 +34,6 @@ enum class quantile_method : std::uint8_t {
 
 namespace detail {
 
-/// The quantile along the last axis of sorted values; T is float or double. A row with a NaN gives NaN; if NaN is
-/// `ignored`, only a row of NaN alone does. A row without elements gives NaN.
-template <class T>
-array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method, bool ignored);
-/// The median along the last axis of sorted values: with two middle elements their mean.
-template <class T>
-array<T> median_of_sorted(const array<T>& sorted, bool ignored);
-extern template INGOT_API array<float> quantile_of_sorted(const array<float>&, double, quantile_method, bool);
-extern template INGOT_API array<double> quantile_of_sorted(const array<double>&, double, quantile_method, bool);
-extern template INGOT_API array<float> median_of_sorted(const array<float>&, bool);
-extern template INGOT_API array<double> median_of_sorted(const array<double>&, bool);
-
-/// Throws error where q is outside 0 to 1 (or 0 to 100: `whole`).
-INGOT_API double checked_quantile(const char* operation, double q, double whole);
-
 template <class E>
 concept real_numbers =
     array_expression<E> && kind_of(dtype_of<typename std::remove_cvref_t<E>::value_type>) != kind::complex;
@@ -59,56 +44,6 @@ using quantile_of = std::conditional_t<std::same_as<T, float> || half_float<T>, 
 template <class T>
 using quantile_type = std::conditional_t<half_float<T>, T, quantile_of<T>>;
 
-/// Whether selecting the elements at these quantiles of `count` rows is less work than sorting the rows.
-INGOT_API bool worth_selecting(std::size_t quantiles, index_t length, index_t count, device_id);
-/// Partially sorts rows in C order on the host: the elements around each quantile q get their sorted positions, those
-/// between in any order; a row with a NaN has one last.
-INGOT_API void select_quantiles(const buffer_ref& rows, dtype, index_t length, index_t count,
-                                std::span<const double> q);
-/// As select_quantiles, on a GPU and into other rows, which get only the elements around the quantiles and whether the
-/// last is NaN. Waits. Returns false, and sets nothing, where its sample decides too little or the stream is being
-/// captured.
-INGOT_API bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const buffer_ref& to, dtype,
-                                       std::span<const double> q);
-
-/// Rows that are sorted as far as the quantiles q need it; without any, or where NaN is ignored, completely.
-template <class E>
-auto ordered_rows(const char* operation, const E& e, index_t axis, std::span<const double> q) {
-    using T = quantile_of<typename E::value_type>;
-    checked_axis(operation, axis, e.ndim());
-    const auto rows = moveaxis(astype<T>(e), axis, -1);
-    const shape_like shape = rows.shape();
-    const index_t length = shape.values().back(), size = rows.size();
-    if (!worth_selecting(q.size(), length, length == 0 ? 0 : size / length, device_of(rows)))
-        return array<T>(sort(rows, -1));
-    const auto room = [&] { return array<T>(adopted{}, new_leaf<T>(operation, shape.values(), device_of(rows))); };
-    if (size == 0) return room();
-    if (device_of(rows).is_cuda()) {
-        const auto evaluated = [&] {
-            if constexpr (std::is_same_v<E, array<T>>)
-                return rows_along<T>(e, axis);
-            else
-                return array<T>(rows);
-        };
-        const array<T> given = in_c_order(operation, evaluated());
-        {
-            array<T> made = room();
-            if (select_quantiles_on_gpu(given.as_leaf().memory(), given.as_leaf().where(), made.as_leaf().memory(),
-                                        dtype_of<T>, q))
-                return made;
-        }
-        return array<T>(sort(given, -1));
-    }
-    array<T> made = room();
-    made(ellipsis) = rows;
-    select_quantiles(made.as_leaf().memory(), dtype_of<T>, length, size / length, q);
-    return made;
-}
-template <class T, class R>
-array<quantile_type<T>> as_quantile(const R& values) {
-    return array<quantile_type<T>>(astype<quantile_type<T>>(values));
-}
-
 /// The axis to reduce: one of them, or all together if none is given.
 struct quantile_axis {
     quantile_axis() = default;
@@ -116,34 +51,29 @@ struct quantile_axis {
     bool all = true;
     index_t axis = 0;
 };
-/// Whether e is flattened: all axes are reduced, and e is no vector, whose only axis is 0.
+/// What is asked of the values: quantiles at `q`, fractions of `whole`, or medians. If NaN is `ignored`, only a row of
+/// NaN alone gives NaN. Results for several q are `stacked` along a new first axis.
+struct quantile_question {
+    const char* operation;
+    std::span<const double> q = {};
+    double whole = 1;
+    bool ignored = false, median = false, stacked = false;
+    quantile_method method = quantile_method::linear;
+};
+/// T is float or double. Throws as `quantile`.
+template <class T>
+array<T> answer(const quantile_question&, const lazy<T>& e, quantile_axis);
+extern template INGOT_API array<float> answer(const quantile_question&, const lazy<float>&, quantile_axis);
+extern template INGOT_API array<double> answer(const quantile_question&, const lazy<double>&, quantile_axis);
+
 template <class E>
-bool is_flattened(const E& e, const quantile_axis& axis) {
-    return axis.all && e.ndim() != 1;
-}
-/// f(rows that are ordered around the fractions q), without the axis.
-template <class E, class F>
-auto along(const char* operation, const E& e, std::span<const double> q, quantile_axis axis, F f) {
+auto quantile_by(const quantile_question& asked, const E& e, quantile_axis axis) {
     using T = typename E::value_type;
-    return as_quantile<T>(is_flattened(e, axis) ? f(ordered_rows(operation, ravel(e), 0, q))
-                                                : f(ordered_rows(operation, e, axis.axis, q)));
-}
-/// f(rows, one q) for each of several q, stacked. `whole`: 1 or 100; NaN is `ignored`, or not.
-template <class E, class F>
-auto along(const char* operation, const E& e, const std::vector<double>& q, double whole, bool ignored,
-           quantile_axis axis, F f) {
-    using T = typename E::value_type;
-    std::vector<deferred<double, E>> parts;
-    for (const double one : q) parts.push_back(checked_quantile(operation, one, whole));
-    const auto ordered = ignored ? std::span<const deferred<double, E>>() : parts;
-    const auto sorted = is_flattened(e, axis) ? ordered_rows(operation, ravel(e), 0, ordered)
-                                              : ordered_rows(operation, e, axis.axis, ordered);
-    const shape_like all = sorted.shape();
-    std::vector<deferred<index_t, E>> shape{static_cast<index_t>(q.size())};
-    for (int j = 0; j + 1 < static_cast<int>(all.size()); ++j) shape.push_back(all[j]);
-    array<quantile_type<T>> result{zeros<quantile_type<T>>(shape)};
-    for (std::size_t i = 0; i < q.size(); ++i) result(static_cast<index_t>(i)) = as_quantile<T>(f(sorted, parts[i]));
-    return result;
+    using C = quantile_of<T>;
+    if constexpr (half_float<T>)
+        return array<T>(astype<T>(answer(asked, lazy<C>(astype<C>(e)), axis)));
+    else
+        return answer(asked, lazy<C>(as_values<C>(e)), axis);
 }
 
 /// The median along an axis or over all elements: the middle one in sorted order, or the mean of the middle two. NaN
@@ -156,8 +86,7 @@ auto along(const char* operation, const E& e, const std::vector<double>& q, doub
 template <real_numbers E>
 auto median(const E& e, quantile_axis axis = {}, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    constexpr double middle[] = {0.5};
-    return along("median", e, middle, axis, [](const auto& sorted) { return median_of_sorted(sorted, false); });
+    return quantile_by({.operation = "median", .median = true}, e, axis);
 }
 template <real_numbers E>
 auto median(const E& e, index_t axis, keepdims_t, const source_place& here = source_place::current()) {
@@ -173,7 +102,7 @@ auto median(const E& e, index_t axis, keepdims_t, const source_place& here = sou
 template <real_numbers E>
 auto nanmedian(const E& e, quantile_axis axis = {}, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    return along("nanmedian", e, {}, axis, [](const auto& sorted) { return median_of_sorted(sorted, true); });
+    return quantile_by({.operation = "nanmedian", .ignored = true, .median = true}, e, axis);
 }
 template <real_numbers E>
 auto nanmedian(const E& e, index_t axis, keepdims_t, const source_place& here = source_place::current()) {
@@ -194,16 +123,13 @@ template <real_numbers E>
 auto quantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    const double part = checked_quantile("quantile", q, 1);
-    return along("quantile", e, {&part, 1}, axis,
-                 [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, false); });
+    return quantile_by({.operation = "quantile", .q = {&q, 1}, .method = method}, e, axis);
 }
 template <real_numbers E>
 auto quantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
               quantile_method method = quantile_method::linear, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    return along("quantile", e, q, 1, false, axis,
-                 [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, false); });
+    return quantile_by({.operation = "quantile", .q = q, .stacked = true, .method = method}, e, axis);
 }
 
 /// `quantile` without the NaN elements.
@@ -214,16 +140,14 @@ template <real_numbers E>
 auto nanquantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
                  const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    const double part = checked_quantile("nanquantile", q, 1);
-    return along("nanquantile", e, {}, axis,
-                 [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, true); });
+    return quantile_by({.operation = "nanquantile", .q = {&q, 1}, .ignored = true, .method = method}, e, axis);
 }
 template <real_numbers E>
 auto nanquantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
                  quantile_method method = quantile_method::linear, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    return along("nanquantile", e, q, 1, true, axis,
-                 [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, true); });
+    return quantile_by({.operation = "nanquantile", .q = q, .ignored = true, .stacked = true, .method = method}, e,
+                       axis);
 }
 
 /// `quantile` with q in percent, 0 to 100.
@@ -234,16 +158,13 @@ template <real_numbers E>
 auto percentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
                 const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    const double part = checked_quantile("percentile", q, 100);
-    return along("percentile", e, {&part, 1}, axis,
-                 [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, false); });
+    return quantile_by({.operation = "percentile", .q = {&q, 1}, .whole = 100, .method = method}, e, axis);
 }
 template <real_numbers E>
 auto percentile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
                 quantile_method method = quantile_method::linear, const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    return along("percentile", e, q, 100, false, axis,
-                 [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, false); });
+    return quantile_by({.operation = "percentile", .q = q, .whole = 100, .stacked = true, .method = method}, e, axis);
 }
 
 /// `percentile` without the NaN elements.
@@ -254,17 +175,17 @@ template <real_numbers E>
 auto nanpercentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear,
                    const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    const double part = checked_quantile("nanpercentile", q, 100);
-    return along("nanpercentile", e, {}, axis,
-                 [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, true); });
+    return quantile_by({.operation = "nanpercentile", .q = {&q, 1}, .whole = 100, .ignored = true, .method = method}, e,
+                       axis);
 }
 template <real_numbers E>
 auto nanpercentile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
                    quantile_method method = quantile_method::linear,
                    const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    return along("nanpercentile", e, q, 100, true, axis,
-                 [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, true); });
+    return quantile_by(
+        {.operation = "nanpercentile", .q = q, .whole = 100, .ignored = true, .stacked = true, .method = method}, e,
+        axis);
 }
 
 }  // namespace detail
