@@ -206,7 +206,7 @@ parts time_parts(const inputs& in, std::size_t blocks, F expression) {
             }
             runtime::order(s, *place.stream);
             runtime::run(*program, classes, s, *place.stream, known ? &known->launches : nullptr);
-            if (fits && !known) recent.keep(seen, *program, classes);
+            if (fits && !known) recent.insert(seen, *program, classes);
             at[5] = clock::now();
         }
         at[6] = clock::now();

@@ -212,7 +212,9 @@ void cuda_kernel::open_unrolled(const char* variable, std::uint32_t n) {
 }
 
 bool cuda_kernel::has_quick_bodies() const {
-    return key.header.math != detail::math_mode::fast && loops == 0 &&  // a loop is not written twice
+    // A loop is not written twice, and a text that writes is not run twice.
+    return key.header.math != detail::math_mode::fast && loops == 0 &&
+           std::ranges::none_of(graph.texts, &user_text::writes) &&
            std::ranges::any_of(graph.nodes, [](const node& n) { return n.axes != 0 && has_quick_body(n); });
 }
 

@@ -22,6 +22,21 @@ namespace {
 
 constexpr std::uint32_t block_elements = 1u << 15;
 
+/// Whether a text writes raw arrays, at indices of its own choice.
+bool writes_raw(const kernel_builder& b) {
+    return std::ranges::any_of(
+        b.graph.nodes, [&](const node& n) { return n.kind == node_kind::user && b.graph.texts[n.index].writes; });
+}
+
+/// Whether an element may depend on what others stored: they are joined with it, or a text writes as it likes.
+bool joins_scattered(const kernel_builder& b) {
+    if (writes_raw(b)) return true;
+    return std::ranges::any_of(b.outputs, [&](const array_argument& z) {
+        return b.is_scattered(z) && static_cast<detail::scatter_rule>(b.graph.nodes[b.graph.roots[z.index]].code) !=
+                                        detail::scatter_rule::set;
+    });
+}
+
 }  // namespace
 
 host_map::host_map(const key& k, const graph& g)
@@ -63,9 +78,7 @@ void host_map::write(plan& p) {
     if (packed_ || side_ >= 0) b_.code.close();
     b_.code.close();
     if (streams_) b_.code.line("settle();");
-    b_.step.in_order = std::ranges::any_of(b_.outputs, [&](const array_argument& z) {
-        return b_.is_scattered(z) && b_.graph.nodes[b_.graph.roots[z.index]].code != 0;
-    });
+    b_.step.in_order = joins_scattered(b_);
     b_.step.kernel = "map";
     b_.step.pattern = "map";
     b_.step.work = {{all_axes(), b_.cost}};
@@ -219,18 +232,6 @@ std::string host_map::has_index() const {
         condition += (condition.empty() ? "" : " && ") + std::string(vectors_ ? "inside[j]" : "inside");
     return condition;
 }
-
-namespace {
-
-/// Whether elements are joined with values that others stored at their place: they depend on each other.
-bool joins_scattered(const kernel_builder& b) {
-    return std::ranges::any_of(b.outputs, [&](const array_argument& z) {
-        return b.is_scattered(z) && static_cast<detail::scatter_rule>(b.graph.nodes[b.graph.roots[z.index]].code) !=
-                                        detail::scatter_rule::set;
-    });
-}
-
-}  // namespace
 
 void host_map::open_lanes(const std::string& n, const std::string& type) {
     if (vectors_) return open_whole_vectors(b_, n, !joins_scattered(b_));

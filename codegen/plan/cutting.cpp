@@ -106,8 +106,16 @@ bool cutting::is_rounded_by_vectors(node_id of) const {
     return key_.header.where == target::host && calls_inexact(graph_, nodes_below(graph_, {of}), target::host);
 }
 
-bool cutting::is_rounded_by_vectors_somewhere() const {
-    return key_.header.where == target::host && calls_inexact(graph_, target::host);
+bool cutting::has_whole_vectors(const std::vector<bool>& among) const {
+    if (key_.header.where != target::host) return false;
+    for (node_id i = 0; i < among.size(); ++i) {
+        const node& n = graph_.nodes[i];
+        if (among[i] && n.kind == node_kind::operand &&
+            key_.operands[n.index].head.kind == detail::operand_kind::generator &&
+            static_cast<detail::generator_kind>(n.code) != detail::generator_kind::position)
+            return true;
+    }
+    return calls_inexact(graph_, among, target::host);
 }
 
 bool cutting::reads_raw(const node& n) const {
@@ -125,6 +133,7 @@ void cutting::cut_behind(node_id last, const std::vector<node_id>& last_user) {
 }
 
 void cutting::find_cuts() {
+    const std::vector<bool> everywhere(graph_.nodes.size(), true);
     const std::vector<bool> ends = ends_of_kernels(graph_);
     std::vector<node_id> last_user(graph_.nodes.size());
     for (node_id i = 0; i < graph_.nodes.size(); ++i)
@@ -136,7 +145,8 @@ void cutting::find_cuts() {
         if (n.kind == node_kind::gather && is_rounded_by_vectors(n.arguments[1]))
             cut(n.arguments[1], "an index is computed by single elements, which round otherwise");
         for (const node_id of : arguments)
-            if (reads_raw(n) && is_rounded_by_vectors(of)) cut(of, "vectors' idle lanes would read outside");
+            if (reads_raw(n) && has_whole_vectors(nodes_below(graph_, {of})))
+                cut(of, "vectors' idle lanes would read outside");
         for (int a = 0; a < n.arity; ++a) {
             const node_id of = n.arguments[a];
             const bool moves_elsewhere = n.kind == node_kind::scatter || n.kind == node_kind::gather;
@@ -163,7 +173,7 @@ void cutting::find_cuts() {
         state& now = nodes_[i];
         now.reduces = n.kind == node_kind::reduce;
         now.reshapes = n.kind == node_kind::unravel || n.kind == node_kind::gather || reads_raw(n);
-        if (reads_raw(n) && is_rounded_by_vectors_somewhere()) cut(i, "vectors' idle lanes would read outside");
+        if (reads_raw(n) && has_whole_vectors(everywhere)) cut(i, "vectors' idle lanes would read outside");
         now.loops = n.kind == node_kind::thread_fold;
         if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
         for (int a = 0; a < n.arity; ++a) {

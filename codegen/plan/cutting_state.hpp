@@ -72,8 +72,9 @@ private:
     /// Whether vectors compute a value with other bits than single elements would.
     bool is_rounded_by_vectors(node_id of) const;
 
-    /// Whether vectors do so for any function of the graph.
-    bool is_rounded_by_vectors_somewhere() const;
+    /// Whether the host computes these nodes by whole vectors, as rounded functions and random numbers are. Idle lanes
+    /// compute too.
+    bool has_whole_vectors(const std::vector<bool>& among) const;
     /// Whether a user function reads whole arrays.
     bool reads_raw(const node& n) const;
 

@@ -63,7 +63,10 @@ body_writer::body_writer(const graph& g, prelude& needs)
       uses_(g.nodes.size()) {
     for (const node& n : g.nodes)
         for (int a = 0; a < n.arity; ++a) ++uses_[n.arguments[a]];
-    for (const node_id r : g.roots) ++uses_[r];
+    // Equal scatters are one node, each of whose roots reads the arguments.
+    for (const node_id r : g.roots)
+        if (++uses_[r] > 1 && g.nodes[r].kind == node_kind::scatter)
+            for (int a = 0; a < g.nodes[r].arity; ++a) ++uses_[g.nodes[r].arguments[a]];
 }
 
 std::string body_writer::spell(node_id id) const {

@@ -399,8 +399,9 @@ std::string declare_beside_c(std::string_view text) {
     prelude needs(target::host);
     for (const device_function& f : table) {
         const bool builtin = f.body.empty() && !f.name.ends_with('@');
-        if (builtin || f.body == "extern" || f.body.starts_with("row ") || f.body.starts_with("__builtin_nan") ||
-            std::ranges::find(of_c, f.name) != std::end(of_c))
+        // A raw kernel has atomic operations between threads.
+        if (builtin || f.name.starts_with("atomic") || f.body == "extern" || f.body.starts_with("row ") ||
+            f.body.starts_with("__builtin_nan") || std::ranges::find(of_c, f.name) != std::end(of_c))
             continue;
         const bool rounded = f.name.ends_with('@');
         const std::string stem(f.name.substr(0, f.name.size() - rounded));

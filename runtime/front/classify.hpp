@@ -45,6 +45,9 @@ inline bool have_one_origin(const operand& a, const operand& b) noexcept {
             return a.serial == b.serial && a.bits[0] == b.bits[0] && a.bits[1] == b.bits[1] && a.exponent == b.exponent;
         case detail::operand_kind::text:
             return a.bits[0] == b.bits[0] && a.bits[1] == b.bits[1];
+        case detail::operand_kind::raw:  // the text sees its shape
+            if (!detail::same_shape(*a.where, *b.where)) return false;
+            [[fallthrough]];
         default:
             return a.memory == b.memory && a.where->offset == b.where->offset && a.bits[0] == b.bits[0] &&
                    a.bits[1] == b.bits[1] && a.serial == b.serial;

@@ -121,7 +121,7 @@ lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
     joint j;
     find_joint(j, operation, facts_of_parts(parts), axis);
     const lazy<T> first = parts.front();
-    std::erase_if(parts, [&](const lazy<T>& part) { return part.shape()[j.axis] == 0; });
+    std::erase_if(parts, [axis = j.axis](const lazy<T>& part) { return part.shape()[axis] == 0; });
     if (parts.empty()) return first;
     if (parts.size() == 1) return parts.front();
     if (parts.size() > most_lazy_parts) return write_in_turn(operation, parts, j);

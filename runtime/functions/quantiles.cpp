@@ -291,7 +291,7 @@ array<T> ordered_rows(const char* operation, const lazy<T>& e, index_t axis, std
     const lazy<T> rows = moveaxis(e, axis, -1);
     const shape_like shape = rows.shape();
     const index_t length = shape.values().back(), size = rows.size();
-    const device_id device = as_node(rows).on_device();
+    const device_id device = device_of(rows);
     if (!worth_selecting(q.size(), length, length == 0 ? 0 : size / length, device)) return sort(rows, -1);
     const auto room = [&] { return array<T>(adopted{}, new_leaf<T>(operation, shape.values(), device_of(rows))); };
     if (size == 0) return room();

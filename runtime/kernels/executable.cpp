@@ -235,10 +235,14 @@ const executable& large_form_of(const executable& e) {
     if (const executable* const known = e.large_form.load(std::memory_order_acquire)) return *known;
     codegen::key key = e.key;
     key.header.past_caches = true;
-    const executable& large = executable_for(codegen::encode(key));
-    if (large.interpreted) return e;
-    e.large_form.store(&large, std::memory_order_release);
-    return large;
+    const executable* large = &e;
+    try {
+        const executable& made = executable_for(codegen::encode(key));
+        if (!made.interpreted) large = &made;
+    } catch (const error&) {  // the compiler failed: e is right, and slower
+    }
+    e.large_form.store(large, std::memory_order_release);
+    return *large;
 }
 
 bool is_loaded(std::span<const std::uint32_t> key) {

@@ -57,7 +57,7 @@ void set_shape(tree_node& n, extents_ref shape) {
     n.rank = static_cast<std::uint8_t>(shape.rank);
 }
 
-/// For a whole array, `where` gives only its beginning, and bits[1] the number of elements.
+/// For a whole array bits[1] is the number of elements.
 tree_ref make_leaf_node(word code, const operand& o) {
     auto* n = new_node<leaf_node>(code);
     n->where = *o.where;
@@ -243,8 +243,11 @@ void destroy(tree_node& n) {
 }  // namespace
 
 tree_ref finish_leaf(leaf_node* n) {
-    set_shape(*n, {n->where.shape(), n->where.rank()});
-    set_size(*n, {1, bytes_of_layout(n->where) + (n->memory || n->source ? 0 : 16)});
+    // The shape of a whole array is for its text; the node has no axes.
+    set_shape(*n, {n->where.shape(), is_whole_array(*n) ? 0 : n->where.rank()});
+    constexpr int bytes_of_whole = 8 * (3 + 2 * detail::most_raw_axes);  // its pointer, count and axes
+    set_size(*n,
+             {1, is_whole_array(*n) ? bytes_of_whole : bytes_of_layout(n->where) + (n->memory || n->source ? 0 : 16)});
     add(n->hash, n->code);
     if (n->source)
         add(n->hash, n->source->hash);

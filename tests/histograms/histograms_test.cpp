@@ -146,7 +146,7 @@ TEST_CASE("what does not fit is refused with what was given") {
     CHECK(names(thrown<error>([&] { (void)histogram_bin_edges(x, -1); }), {"[histogram_bin_edges]", "-1 bins"}));
     CHECK(names(thrown<shape_error>([&] { (void)histogram2d(x, array<int>{1}); }), {"[histogram2d]", "(3,)", "(1,)"}));
     CHECK(names(thrown<error>([&] { (void)histogram2d(x, x, std::pair(2, array<int>{1, 0})); }),
-                {"[histogram2d]", "fall"}));
+                {"[histogram2d]", "decrease"}));
     CHECK(names(thrown<shape_error>([&] { (void)histogram2d(x, x, 2, array<int>{1}); }), {"weights", "(1,)"}));
 }
 

@@ -52,7 +52,7 @@ public:
         }
         overlaps += overlap;
         const runtime::dispatch_cache::entry* const known = recent_.find(seen);
-        if (known == nullptr) return recent_.keep(seen, overlap ? elsewhere_ : in_place_, c);
+        if (known == nullptr) return recent_.insert(seen, overlap ? elsewhere_ : in_place_, c);
         REQUIRE(known->found == (overlap ? &elsewhere_ : &in_place_));
         ++again;
         REQUIRE(known->classes.words == c.words);

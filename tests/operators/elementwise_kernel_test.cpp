@@ -199,6 +199,8 @@ TEST_CASE("a raw array has its shape, its strides and elements at several indice
     auto [part, of_part] = eval(by_columns(m(slice(1, none), slice(1, none)), of_size(2)));
     CHECK(holds(part, {2}, {505, 606}));
     CHECK(all(of_part == 22008).item());
+    const elementwise_kernel<"raw T a, raw T b", "int64 y"> of_two("y = a.ndim * 100 + b.ndim * 10 + b(5)", "of_two");
+    CHECK(holds(of_two(m, reshape(m, {6}), of_size(1)), {1}, {216}));  // one buffer, two shapes
     CHECK_THROWS_WITH_AS((void)by_columns(zeros<int>({1, 1, 1, 1, 1, 1, 1, 1, 1}), of_size(1)),
                          "[by_columns] a raw array has up to 8 axes, got 9: reshape(x, {-1}) has one", shape_error);
 }
@@ -206,10 +208,12 @@ TEST_CASE("a raw array has its shape, its strides and elements at several indice
 TEST_CASE("a raw output is written at any index, and keeps what is not written") {
     const elementwise_kernel<"int32 at, T value", "raw T to"> put_at("to[at] = value", "put_at");
     array<float> to{1, 2, 3, 4}, before = to;
-    CHECK(launches([&] { put_at(array<int>{3, 0}, array<float>{7, 8} + 1, out(to)); }) == 1);
+    const array<int> at{3, 0};
+    const array<float> values{8, 9};
+    CHECK(launches([&] { put_at(at, values, out(to)); }) == 1);
     CHECK(holds(to, {4}, {9, 2, 3, 8}));
     CHECK(holds(before, {4}, {1, 2, 3, 4}));
-    CHECK(launches([&] { put_at(array<int>{{1}, {2}}, array<float>{5}, out(to)); }) == 1);
+    put_at(array<int>{{1}, {2}}, array<float>{4} + 1, out(to));  // evaluated first
     CHECK(holds(to, {4}, {9, 5, 5, 8}));
 
     // The values are those before the statement, though they are the array's own.
@@ -230,16 +234,28 @@ TEST_CASE("a raw output is written at any index, and keeps what is not written")
     const elementwise_kernel<"T x", "raw T sums, raw int64 counts"> gather_up(
         "const int bin = int(x); atomicAdd(&sums[bin], x); atomicAdd((unsigned long long*)&counts[bin], 1ull);",
         "gather_up");
-    const array<double> x = arange<double>(30000) % 3 + 0.25;
+    const array<double> x = eval(arange<double>(300000) % 3 + 0.25);
     array<double> sums = zeros<double>(3);
     array<std::int64_t> counts = zeros<std::int64_t>(3);
     CHECK(launches([&] { gather_up(x, out(sums), out(counts)); }) == 1);
-    CHECK(holds(sums, {3}, {2500, 12500, 22500}));
-    CHECK(holds(counts, {3}, {10000, 10000, 10000}));
+    CHECK(holds(sums, {3}, {25000, 125000, 225000}));
+    CHECK(holds(counts, {3}, {100000, 100000, 100000}));
     array<int> calls = zeros<int>(1);
     const elementwise_kernel<"", "raw int32 n"> counted_calls("atomicAdd(&n[0], 1)", "counted_calls");
-    counted_calls(out(calls), of_size(12345));
-    CHECK(calls(0).item() == 12345);
+    counted_calls(out(calls),
+                  of_size(1234567));  // by several threads, if they were not one after the other on the host
+    CHECK(calls(0).item() == 1234567);
+    array<int> more = zeros<int>(1);
+    const elementwise_kernel<"int32 by", "raw int32 n, raw int32 m"> counted_twice("n[0] += by; m[0] -= by;",
+                                                                                   "counted_twice");
+    counted_twice(2, out(calls), out(more), of_size(1));
+    CHECK(calls(0).item() == 1234569);
+    CHECK(more(0).item() == -2);
+    const elementwise_kernel<"int32 by", "raw int32 n, raw int32 m"> added_twice(
+        "atomicAdd(&n[0], by); atomicSub(&m[0], by);", "added_twice");
+    added_twice(2, out(calls), out(more), of_size(1000));
+    CHECK(calls(0).item() == 1236569);
+    CHECK(more(0).item() == -2002);
 
     // Beside a raw output another one is written as ever.
     const elementwise_kernel<"T x, raw T table", "T y, raw int64 used"> used("y = table[int(x)]; used[int(x)] = i + 1;",
@@ -251,10 +267,36 @@ TEST_CASE("a raw output is written at any index, and keeps what is not written")
     CHECK(holds(seen, {4}, {2, 0, 1, 0}));
     put_at(zeros<int>(0), 1, out(to));
     CHECK(holds(to, {4}, {8, 5, 5, 9}));
+    CHECK_THROWS_AS(used(array<double>{{2, 0}}, array<double>{10, 20, 30}, out(sums), out(seen)), shape_error);
+    CHECK(holds(seen, {4}, {2, 0, 1, 0}));  // not written
+    array<float> narrow = zeros<float>({1, 2});
+    used(array<double>{{1, 1}}, array<double>{10, 20}, out(narrow), out(seen));
+    CHECK(holds(narrow, {1, 2}, {20, 20}));
+
+    // Neither rare values nor random numbers run the text more often.
+    array<int> runs = zeros<int>(1);
+    const elementwise_kernel<"T x", "raw int32 n"> count_runs("if (x == x || x != x) atomicAdd(&n[0], 1)",
+                                                              "count_runs");
+    const array<double> zero = arange<double>(5) * 0;
+    count_runs(zero / zero, out(runs));
+    count_runs(random::uniform<double>({7}), out(runs));
+    CHECK(runs(0).item() == 12);
+
+    // Memory that is not Ingot's is written where it is, and read before.
+    std::vector<float> mine{1, 2, 3, 4, 5, 6, 7, 8};
+    array<float> over = asarray<float>(unowned_memory(mine.data(), 16), {4});
+    const elementwise_kernel<"T x", "raw T to"> reverse("to[_ind.size() - 1 - i] = x", "reverse");
+    reverse(over, out(over));
+    CHECK(mine == std::vector<float>{4, 3, 2, 1, 5, 6, 7, 8});
+    array<float> strided = asarray<float>(unowned_memory(mine.data(), 32), {4}, {8});
+    CHECK_THROWS_AS(put_at(array<int>{1}, 9, out(strided)), shape_error);
     array<float> nothing;
     CHECK_THROWS_WITH_AS(put_at(array<int>{0}, 1, out(nothing)), "[put_at] a raw output has no elements to write",
                          shape_error);
     static_assert(!std::is_invocable_v<decltype(put_at), array<int>, array<float>>);
+    static_assert(!std::is_invocable_v<decltype(put_at), array<int>, array<float>, decltype(out(sums))>);  // a double
+    static_assert(!std::is_invocable_v<decltype(put_at), array<int>, array<float16>,
+                                       decltype(out(std::declval<array<float16>&>()))>);
 }
 
 TEST_CASE("a preamble has functions and types that the text uses, and its lines are told apart") {

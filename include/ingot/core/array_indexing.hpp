@@ -115,6 +115,17 @@ leaf<typename N::value_type> values_apart(const N& node) {
     return values;
 }
 
+/// write_places where no operand reads the buffer.
+template <scatter_rule Rule, class T, class Value, class Place>
+void write_apart(const char* operation, leaf<T>& target, const buffer* seen, Value value, const Place& place,
+                 std::uint32_t own) {
+    shape_room from, to;
+    view_room view;
+    if (view_assigned(view, operation, value.extents(from), place.extents(to))) value.apply(view, 0);
+    const scattered_tree<Rule, T, Value, Place> tree{value, place};
+    assign_scattered(operation, gathered<T, scattered_tree<Rule, T, Value, Place>>(tree),
+                     {dtype_of<T>, target.memory(), target.where()}, seen, 1 + own);
+}
 /// Writes `value` into the target's elements with these numbers. `own`: the references to its buffer that the statement
 /// holds beside the target's. Operands that read the buffer are computed first, unless others hold the buffer: then the
 /// target moves to a copy, and the statement reads the old one.
@@ -135,12 +146,7 @@ void write_places(const char* operation, leaf<T>& target, const buffer* seen, Va
             return write_places<Rule>(operation, target, seen, std::move(first), place, own);
         }
     }
-    shape_room from, to;
-    view_room view;
-    if (view_assigned(view, operation, value.extents(from), place.extents(to))) value.apply(view, 0);
-    const scattered_tree<Rule, T, Value, Place> tree{value, place};
-    assign_scattered(operation, gathered<T, scattered_tree<Rule, T, Value, Place>>(tree),
-                     {dtype_of<T>, target.memory(), target.where()}, seen, 1 + own);
+    write_apart<Rule>(operation, target, seen, std::move(value), place, own);
 }
 
 /// The compound assignments of a class with `update`, as in NumPy: x(i) += e is x(i) = x(i) + e, so of several sums for

@@ -102,7 +102,8 @@ private:
 ///
 ///     std::size_t compiled = 0;
 ///     const logger before = set_logger([&](const log_record& r) {
-///         if (r.kind == log_kind::compile || r.kind == log_kind::disk_hit) ++compiled;
+///         const bool made = r.kind == log_kind::compile || r.kind == log_kind::disk_hit;
+///         if (made && r.name.starts_with("cbrt")) ++compiled;
 ///     });
 ///     const array<double> x{1, 2, 3};
 ///     const array<double> y = cbrt(x) * 17.25 + x, z = cbrt(y) * 17.25 + y;

@@ -168,10 +168,17 @@ INGOT_API void write_raw_outputs(const char* operation, slot&, std::span<const w
                                  std::span<const word> attributes, std::span<const output>);
 
 /// The operand for an argument of an elementwise text: for a raw parameter the whole array, evaluated if it is an
-/// expression.
-template <bool Raw, class A>
+/// expression. `Evaluated`: every array is a leaf, and shares no memory with what the text writes.
+template <bool Raw, bool Evaluated, class A>
 decltype(auto) as_elementwise_argument(const char* operation, dtype d, A&& a) {
-    if constexpr (Raw) {
+    if constexpr (Evaluated && !Raw && array_expression<A>) {
+        if constexpr (requires { std::forward<A>(a).as_leaf(); }) {
+            auto given = std::remove_cvref_t<decltype(std::forward<A>(a).as_leaf())>(std::forward<A>(a).as_leaf());
+            return given.memory() && given.memory()->unowned ? values_apart(given) : given;
+        } else {
+            return values_apart(as_node(std::forward<A>(a)));
+        }
+    } else if constexpr (Raw) {
         using T = typename std::remove_cvref_t<A>::value_type;
         const array<T> given(a);
         const leaf<T>& whole = given.as_leaf();
@@ -222,7 +229,8 @@ private:
 /// x.shape()[k] and x.strides()[k] (bytes) are as in CuPy. In the text `i` is the element's number in C order, and
 /// `_ind.size()` the number of elements, which of_size gives where all arrays are raw or there are none. A letter that
 /// only outputs have is decided by the arrays given for them, as out(z): the call is then a statement that writes them.
-/// `raw T y` among the outputs is an array that the text writes at any index; other elements keep their values. Complex
+/// `raw T y` among the outputs is an array that the text writes at any index; other elements keep their values, and
+/// inputs that are expressions are evaluated first. Complex
 /// numbers are complex<float> and complex<double> in the text. The target's compiler compiles the text on first use.
 ///
 ///     const elementwise_kernel<"T x, T y", "T z"> k("if (x - 2 > y) z = x * y; else z = x + y;", "pick");
@@ -269,10 +277,19 @@ class elementwise_kernel {
         b.add(outputs);
         constexpr dtype given[] = {
             detail::dtype_of<typename std::remove_cvref_t<std::tuple_element_t<n + O, Given>>::value_type>...};
+        // An array that is written whole decides before a number does.
         for (int i = 0; i < outputs.count; ++i)
-            if (outputs[i].is_placeholder() && b.find(outputs[i].type[0]) >= known)
+            if (outputs[i].is_placeholder() && (b.find(outputs[i].type[0]) >= known ||
+                                                (outputs[i].raw && !an_array_decides<Given>(of_inputs{}, outputs[i]))))
                 b.types[b.find(outputs[i].type[0])] = given[i];
         return b;
+    }
+    /// Whether an array is given for an input of this parameter's type.
+    template <class Given, std::size_t... I>
+    static constexpr bool an_array_decides(std::index_sequence<I...>, const detail::kernel_parameter& p) {
+        return ((inputs[static_cast<int>(I)].type == p.type &&
+                 !detail::operand_type_of<std::tuple_element_t<I, Given>>().weak) ||
+                ...);
     }
     template <class Given, std::size_t... I>
     static constexpr bool fits(std::index_sequence<I...>, bool sized) {
@@ -287,6 +304,20 @@ class elementwise_kernel {
             }
             return sized != any && bind<Given>(of_inputs{}).legal;
         }
+    }
+    /// Whether raw outputs have the dtypes of their parameters, and no raw parameter is a float of 16 bits, in which a
+    /// text does not compute.
+    template <class Given, std::size_t... O>
+    static constexpr bool raw_types_fit(std::index_sequence<O...>) {
+        using namespace detail;
+        constexpr text_binding b = bind_all<Given>(of_outputs{});
+        for (const kernel_parameter& p : inputs)
+            if (p.raw && is_half(b.type_of(p))) return false;
+        constexpr dtype given[] = {
+            dtype_of<typename std::remove_cvref_t<std::tuple_element_t<n + O, Given>>::value_type>...};
+        for (int i = 0; i < outputs.count; ++i)
+            if (outputs[i].raw && (given[i] != b.type_of(outputs[i]) || is_half(given[i]))) return false;
+        return true;
     }
     template <class Given, std::size_t... O>
     static constexpr bool are_written(std::index_sequence<O...>) {
@@ -314,8 +345,8 @@ class elementwise_kernel {
                 constexpr bool sized = sizeof...(A) == n + m + 1;
                 if constexpr (sized && !is_sized<given>)
                     return false;
-                else
-                    return fits<given>(of_inputs{}, sized);
+                else if constexpr (fits<given>(of_inputs{}, sized))
+                    return raw_types_fit<given>(of_outputs{});
             }
         }
         return false;
@@ -375,7 +406,7 @@ private:
     template <class Given, bool Statement, std::size_t... I, class... A>
     auto hold_inputs(std::index_sequence<I...>, const std::tuple<A...>& arguments) const {
         constexpr detail::text_binding b = binding<Given, Statement>;
-        return std::tuple(detail::as_elementwise_argument<inputs[static_cast<int>(I)].raw>(
+        return std::tuple(detail::as_elementwise_argument<inputs[static_cast<int>(I)].raw, outputs.has_raw()>(
             text_.name.c_str(), b.type_of(inputs[static_cast<int>(I)]),
             std::forward<std::tuple_element_t<I, std::tuple<A...>>>(std::get<I>(arguments)))...);
     }
@@ -421,7 +452,14 @@ private:
         const std::span<const index_t> shape = shape_of<Given>(of, arguments, given, room);
         index_t count = 1;
         for (const index_t extent : shape) count *= extent;
-        std::tuple results(output_memory<outputs[static_cast<int>(O)].raw>(std::get<n + O>(arguments).to, shape)...);
+        device_id device = no_device;
+        ((device = outputs[static_cast<int>(O)].raw && std::get<n + O>(arguments).to.size() != 0
+                       ? static_cast<device_id>(std::get<n + O>(arguments).to.as_leaf().on_device())
+                       : device),
+         ...);
+        if (device == no_device) device = current_place();
+        std::tuple results(output_memory<outputs[static_cast<int>(O)].raw, b.type_of(outputs[static_cast<int>(O)])>(
+            name, std::get<n + O>(arguments).to, shape, device)...);
         if (count != 0) {
             const auto write = make_node<user_op(0), dtype::i8>(
                 name, std::get<I>(given)..., raw_leaf(name, *std::get<O>(results))...,
@@ -431,16 +469,27 @@ private:
         (keep_result(std::get<n + O>(arguments).to, std::get<O>(results)), ...);
     }
     /// Memory for an output: the array's own, unshared and in C order, or new memory of the shape.
-    template <bool Raw, class T>
-    static auto output_memory(array<T>& to, std::span<const index_t> shape) {
+    template <bool Raw, dtype Type, class T>
+    static auto output_memory(const char* name, array<T>& to, std::span<const index_t> shape, device_id device) {
         using namespace detail;
         if constexpr (Raw) {
             leaf<T>& own = access::target(to);
-            if (!is_in_c_order(own.where())) to = array<T>(values_apart(own));
+            if (!is_in_c_order(own.where())) {
+                if (own.memory()->unowned)
+                    throw shape_error(
+                        "[" + std::string(name) +
+                        "] a raw output over memory that is not Ingot's is in C order, or is copied first");
+                to = array<T>(values_apart(own));
+            }
             make_unique(own.memory());
             return &own;
         } else {
-            return new_result<T>{empty<T>(shape)};
+            // The shape is checked before the text writes.
+            view_room view;
+            const shape_like given = to.shape();
+            view_assigned(view, name, extents_ref::of(shape), extents_ref::of(given.values()));
+            using C = type_of<computed_in(Type)>;
+            return new_result<C>{array<C>(adopted{}, new_leaf<C>(name, shape, device))};
         }
     }
     template <class T>
@@ -450,9 +499,12 @@ private:
     };
     template <class T>
     static void keep_result(array<T>&, detail::leaf<T>*) {}
-    template <class T>
-    static void keep_result(array<T>& to, new_result<T>& from) {
-        detail::write("kernel", to, std::move(from.values));
+    template <class T, class C>
+    static void keep_result(array<T>& to, new_result<C>& from) {
+        if constexpr (detail::same_kind(detail::dtype_of<C>, detail::dtype_of<T>))
+            detail::write("kernel", to, std::move(from.values));
+        else
+            detail::write("kernel", to, astype<T>(from.values));
     }
     template <class Node, class... T>
     static void write_leaves(const char* name, const Node& place, detail::leaf<T>&... to) {

@@ -79,8 +79,8 @@ array<T> scattered_sums(const char* operation, index_t n, const V& values, const
     shape_room room;
     if (n != 0 && at.extents(room).size() != 0) {
         leaf<T>& target = access::target(sums);
-        write_places<scatter_rule::add>(operation, target, target.memory().get(), source_node<T>(operation, values), at,
-                                        0);
+        write_apart<scatter_rule::add>(operation, target, target.memory().get(), source_node<T>(operation, values), at,
+                                       0);
     }
     return sums;
 }
