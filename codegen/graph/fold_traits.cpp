@@ -34,7 +34,8 @@ std::uint32_t fold_traits::words() const {
 
 std::uint32_t fold_traits::slots() const {
     constexpr std::uint32_t indexed_bytes = 16, slot_bytes = 4;
-    const std::uint32_t bytes = is_arg_reduction() ? indexed_bytes : words() * static_cast<std::uint32_t>(size_of(type_));
+    const std::uint32_t bytes =
+        is_arg_reduction() ? indexed_bytes : words() * static_cast<std::uint32_t>(size_of(type_));
     return (bytes + slot_bytes - 1) / slot_bytes;
 }
 

@@ -158,30 +158,22 @@ EMULATED_ORDERING T* ordering(T* at) {
 
 }  // namespace emulator
 
-template <class T>
-EMULATED_ORDERING T atomicAdd(T* at, std::type_identity_t<T> value) {
-    const T old = *emulator::ordering(at);
-    *at = old + value;
-    return old;
-}
-template <class T>
-EMULATED_ORDERING T atomicMax(T* at, std::type_identity_t<T> value) {
-    const T old = *emulator::ordering(at);
-    *at = old < value ? value : old;
-    return old;
-}
-template <class T>
-EMULATED_ORDERING T atomicMin(T* at, std::type_identity_t<T> value) {
-    const T old = *emulator::ordering(at);
-    *at = value < old ? value : old;
-    return old;
-}
-template <class T>
-EMULATED_ORDERING T atomicOr(T* at, std::type_identity_t<T> value) {
-    const T old = *emulator::ordering(at);
-    *at = old | value;
-    return old;
-}
+/// An atomic function whose new value is an expression in `old` and `value`.
+#define EMULATED_ATOMIC(name, next)                                  \
+    template <class T>                                               \
+    EMULATED_ORDERING T name(T* at, std::type_identity_t<T> value) { \
+        const T old = *emulator::ordering(at);                       \
+        *at = next;                                                  \
+        return old;                                                  \
+    }
+EMULATED_ATOMIC(atomicAdd, old + value)
+EMULATED_ATOMIC(atomicSub, old - value)
+EMULATED_ATOMIC(atomicMax, old < value ? value : old)
+EMULATED_ATOMIC(atomicMin, value < old ? value : old)
+EMULATED_ATOMIC(atomicAnd, old& value)
+EMULATED_ATOMIC(atomicOr, old | value)
+EMULATED_ATOMIC(atomicXor, old ^ value)
+EMULATED_ATOMIC(atomicExch, value)
 EMULATED_ORDERING inline unsigned int atomicInc(unsigned int* at, unsigned int most) {
     const unsigned int old = *emulator::ordering(at);
     *at = old >= most ? 0 : old + 1;
