@@ -11,6 +11,8 @@
 
 #include <ingot/ingot.hpp>
 
+#include "tests/arrays/expect.hpp"
+
 namespace ingot {
 namespace {
 
