@@ -53,17 +53,18 @@ user_text read_user_text(const std::string& text, std::uint64_t binding) {
     letters.decode(binding);
     user_text t;
     t.name = parts[0];
-    for (int i = 0; i < letters.count; ++i) {
-        t.types.emplace_back(letters.letters[i], computed_in(letters.types[i]));
-    }
+    for (int i = 0; i < letters.count; ++i) t.types.emplace_back(letters.letters[i], computed_in(letters.types[i]));
     const auto parameter_of = [&](const kernel_parameter& p) -> user_text::parameter {
         if (p.is_placeholder() && letters.find(p.type[0]) == letters.count)
             throw error("[key] has a kernel's text whose output has a type of its own");
         const dtype of = computed_in(letters.type_of(p));
         const std::string type(p.is_placeholder() ? p.type : type_name_in_text(of));
-        return {p.raw ? "const raw_array<" + type + '>' : type, std::string(p.name), of, p.raw};
+        return {p.raw ? "raw_array<" + type + '>' : type, std::string(p.name), of, p.raw};
     };
-    for (const kernel_parameter& p : in) t.inputs.push_back(parameter_of(p));
+    for (const kernel_parameter& p : in) {
+        t.inputs.push_back(parameter_of(p));
+        if (p.raw) t.inputs.back().type.insert(0, "const ");  // its elements are read alone
+    }
     for (const kernel_parameter& p : out) t.outputs.push_back(parameter_of(p));
     if (reduces) {
         t.partial =
@@ -76,8 +77,8 @@ user_text read_user_text(const std::string& text, std::uint64_t binding) {
         t.writes = out.has_raw();
         if (t.writes)
             for (const user_text::parameter& p : t.outputs)
-                t.inputs.push_back({p.raw ? p.type.substr(6) : "raw_array<" + p.type + '>',
-                                    p.raw ? p.name : "all_of_" + p.name, p.of, true});
+                t.inputs.push_back(
+                    p.raw ? p : user_text::parameter{"raw_array<" + p.type + '>', "all_of_" + p.name, p.of, true});
         // Further inputs of CuPy's elementwise kernels: the element's number and their count.
         for (const char* known : {"i", "_ind_size"}) t.inputs.push_back({"int64", known, dtype::i8});
     }

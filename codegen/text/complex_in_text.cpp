@@ -120,12 +120,7 @@ std::string with_part(std::string_view text, const std::string& part, bool host)
 
 std::string type_in_text(dtype t, prelude& needs) {
     needs.type(t);
-    if (kind_of(t) == kind::complex) {
-        const std::string inside = needs.where() == target::cuda ? std::string(needs.function_prefix()) + ' ' : "";
-        std::string text;
-        for (const char c : class_text) text += c == '@' ? inside : std::string(1, c);
-        needs.add("complex", text);
-    }
+    if (kind_of(t) == kind::complex) needs.add("complex", with_member_prefix(class_text, needs));
     return type_name_in_text(t);
 }
 

@@ -64,6 +64,9 @@ private:
 /// compiler's builtins; for others C's own names are declared.
 bool is_exact_function(std::string_view);
 
+/// The text of a class in which each @ stands for the prefix of a member function on the prelude's target.
+std::string with_member_prefix(std::string_view text, const prelude& needs);
+
 /// `value` as a constant of this dtype.
 std::string spell_constant(dtype t, double value, prelude& needs);
 /// Adds bits_of and from_bits for float.

@@ -1,4 +1,4 @@
-// What the three files that spell scalar computation share: the facts of library functions, and small texts.
+// Shared by the three files that spell scalar computation: the facts of library functions, and small texts.
 #pragma once
 
 #include <cstddef>

@@ -122,6 +122,18 @@ std::string prelude::element(dtype t, std::string at) {
     return "truth(" + at + ')';
 }
 
+std::string with_member_prefix(std::string_view text, const prelude& needs) {
+    const std::string prefix = needs.where() == target::cuda ? std::string(needs.function_prefix()) + ' ' : "";
+    std::string out;
+    for (const char c : text) {
+        if (c == '@')
+            out += prefix;
+        else
+            out += c;
+    }
+    return out;
+}
+
 std::string_view prelude::function_prefix() const {
     return where_ == target::cuda ? "__device__ __forceinline__" : "static inline";
 }

@@ -147,7 +147,8 @@ std::string heading_of(const user_text& t, const std::string& as) {
 
 std::string heading_of_preamble(const user_text& t) { return "/// The preamble of " + t.name + ".\n"; }
 
-/// In it @ is the prefix of a function.
+/// For with_member_prefix. The launch fills array_axes (argument_kind::raw_axes).
+static_assert(most_raw_axes == 8);
 constexpr std::string_view raw_array_text = R"(/// The axes of an array: extents, and strides in bytes.
 struct array_axes {
     int64 ndim, extents[8], byte_strides[8];
@@ -193,12 +194,8 @@ constexpr std::string_view cuda_words =
 }  // namespace
 
 void add_raw_array(prelude& needs) {
-    const std::string inside =
-        needs.where() == target::cuda ? std::string(needs.function_prefix()) + ' ' : std::string();
-    std::string text;
     needs.type(dtype::i8);
-    for (const char c : raw_array_text) text += c == '@' ? inside : std::string(1, c);
-    needs.add("raw_array", text);
+    needs.add("raw_array", with_member_prefix(raw_array_text, needs));
 }
 
 text_end end_of_text(std::string_view text) {

@@ -89,6 +89,10 @@ index_t length_of_counts(index_t least, index_t greatest, index_t minlength) {
 
 // ---- bins ------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Bins over a range, or from the least to the greatest of `size` values, widened a little where these are equal.
+/// Throws error where there is no bin, or where the range is not finite or ends before it begins.
 uniform_bins span_bins(const char* operation, index_t count, const bin_range& range, index_t size, double least,
                        double greatest, dtype of) {
     const auto interval = [&] {
@@ -113,6 +117,8 @@ uniform_bins span_bins(const char* operation, index_t count, const bin_range& ra
     }
     return b;
 }
+
+}  // namespace
 
 std::vector<double> edges_of(const char* operation, const uniform_bins& b, dtype kept_in) {
     const auto in = [&](double value) { return rounded(value, b.computed); };

@@ -1,4 +1,4 @@
-// Which solver a call on a GPU runs, and the error where Ingot was built without cuSOLVER.
+// Chooses the solver that a call on a GPU runs; throws the error where Ingot was built without cuSOLVER.
 #include "runtime/linalg/solvers.hpp"
 
 #include <string>

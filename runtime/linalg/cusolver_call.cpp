@@ -1,4 +1,4 @@
-// What the solvers on a GPU share: matrices copied in and out, work areas, the library's statuses, elements that are
+// Shared by the solvers on a GPU: matrices copied in and out, work areas, the library's statuses, elements that are
 // not finite.
 #if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cusolverDn.h>) && __has_include(<cublas_v2.h>)
 

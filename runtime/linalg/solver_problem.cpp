@@ -1,4 +1,4 @@
-// What the solvers on the host and on a GPU have in common: the matrices of a batch by their shapes, and the errors,
+// Shared by the solvers on the host and on a GPU: the matrices of a batch by their shapes, and the errors,
 // which name a matrix by its index in the batch.
 #include <limits>
 #include <string>

@@ -1,4 +1,4 @@
-// What kernels that use rejection begin with: next() draws a uniform number, 0 < u <= 1, of 53 bits.
+// Begins the kernels that use rejection: next() draws a uniform number, 0 < u <= 1, of 53 bits.
 //
 // It is Philox4x32-10 of (seed, call, element), as in <ingot/core/philox.hpp>, but the call's top bits count the
 // blocks, from 1. So no number is another leaf's, up to 2^40 calls of a generator. An element needs few of 2^24 blocks.

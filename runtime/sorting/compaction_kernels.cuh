@@ -3,7 +3,7 @@
 // element_at, which give what is written. A tile has 8192 elements, and a block 256 threads: each warp has 1024
 // elements of it.
 
-/// Of a warp's 1024 elements in a tile, 32 at a time: lane r has those of the r-th 32 that are kept, as bits.
+/// A warp has 1024 elements of a tile, 32 at a time: lane r holds as bits which of the r-th 32 are kept.
 __device__ unsigned kept(const arguments& a, int64 first) {
     if (reads_words(a, first)) return kept_by_words(a, first);
     const int lane = threadIdx.x % 32;

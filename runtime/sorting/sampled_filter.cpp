@@ -13,6 +13,7 @@
 #include "runtime/sorting/key_order.hpp"
 #include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/sampled_filter_kernels.cuh.hpp"
+#include "runtime/sorting/sum_before.cuh.hpp"
 
 namespace ingot::runtime {
 
@@ -57,6 +58,7 @@ const filter_kernels& kernels_for(dtype type, bool as_indices, bool largest, std
         source.text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
         source.text += as_indices ? "constexpr bool keeps_indices = true;\ntypedef key aside_element;\n"
                                   : "constexpr bool keeps_indices = false;\ntypedef value aside_element;\n";
+        source.text += embedded::sum_before;
         source.text += embedded::sampled_filter_kernels;
         const auto module = load(source);
         const auto kernel = [&](const char* name) { return loaded_kernel(module->kernel(name)); };

@@ -1,9 +1,7 @@
 // The kernels of sampled_filter.cpp, which prints before them: what key_order.hpp makes for a dtype (the types `value`
-// and `key`, and into_order); `largest` and `keeps_indices`; and the type `aside_element`. `arguments` and
+// and `key`, and into_order); `largest` and `keeps_indices`; the type `aside_element`; and sum_before.cuh. `arguments` and
 // `filter_counts` are laid out as there. A row has 8192 samples, a block 256 threads.
 
-typedef long long int64;
-typedef unsigned long long uint64;
 constexpr int key_bits = 8 * sizeof(value), key_passes = (key_bits + 10) / 11;
 struct filter_counts {
     uint64 aside, below, nans;
@@ -23,29 +21,6 @@ __device__ key key_of(value v) {
     return largest ? k : key(value(~value(k)));
 }
 __device__ int below(int bits, int passes) { return bits > 11 * passes ? bits - 11 * passes : 0; }
-
-/// What a thread's number is added to: the sum of those of the threads before it; `total` of all. 256 threads.
-__device__ uint64 sum_before(uint64 mine, uint64* room, uint64& total) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    uint64 sum = mine;
-    #pragma unroll
-    for (int d = 1; d < 32; d *= 2) {
-        const uint64 lower = __shfl_up_sync(0xffffffffu, sum, d);
-        if (lane >= d) sum += lower;
-    }
-    __syncthreads();
-    if (lane == 31) room[warp] = sum;
-    __syncthreads();
-    uint64 before = sum - mine;
-    total = 0;
-    #pragma unroll
-    for (int w = 0; w < 8; ++w) {
-        const uint64 of_warp = room[w];
-        if (w < warp) before += of_warp;
-        total += of_warp;
-    }
-    return before;
-}
 
 /// The greatest of groups that have no element in common: the one of rank k among these is no greater than that among
 /// all elements.

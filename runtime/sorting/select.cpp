@@ -33,6 +33,7 @@
 #include "runtime/sorting/sampled_filter.hpp"
 #include "runtime/sorting/select_kernels.cuh.hpp"
 #include "runtime/sorting/sort_rows.hpp"
+#include "runtime/sorting/sum_before.cuh.hpp"
 
 namespace ingot::runtime {
 
@@ -108,6 +109,7 @@ const select_kernels& kernels_for(dtype type, bool largest, std::uint32_t archit
         source.kernels = {"count_digits", "take_elements"};
         source.text = key_order_text(type, true);
         source.text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
+        source.text += embedded::sum_before;
         source.text += embedded::select_kernels;
         const auto module = load(source);
         found.reset(new select_kernels{module, loaded_kernel(module->kernel("count_digits")),

@@ -1,9 +1,7 @@
 // The kernels of select.cpp, which says how they select, and prints before them: what key_order.hpp makes for a dtype
-// (the types `value` and `key`, and into_order), and `largest`. The structs are laid out as there and in
+// (the types `value` and `key`, and into_order), `largest`, and sum_before.cuh. The structs are laid out as there and in
 // sampled_filter.hpp. A digit has 11 bits, a tile 2048 elements, a block 256 threads.
 
-typedef long long int64;
-typedef unsigned long long uint64;
 constexpr int key_bits = 8 * sizeof(value), key_passes = (key_bits + 10) / 11;
 struct row_state {
     uint64 key_prefix, index_prefix, remaining, candidates;
@@ -54,29 +52,6 @@ struct digit_position {
 __device__ digit_position digit_of(int pass, int index_bits) {
     const int bits = pass < key_passes ? key_bits : index_bits, own = pass < key_passes ? pass : pass - key_passes;
     return {below(bits, own + 1), below(bits, own) - below(bits, own + 1)};
-}
-
-/// What a thread's number is added to: the sum of those of the threads before it; `total` of all. 256 threads.
-__device__ uint64 sum_before(uint64 mine, uint64* room, uint64& total) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    uint64 sum = mine;
-    #pragma unroll
-    for (int d = 1; d < 32; d *= 2) {
-        const uint64 lower = __shfl_up_sync(0xffffffffu, sum, d);
-        if (lane >= d) sum += lower;
-    }
-    __syncthreads();
-    if (lane == 31) room[warp] = sum;
-    __syncthreads();
-    uint64 before = sum - mine;
-    total = 0;
-    #pragma unroll
-    for (int w = 0; w < 8; ++w) {
-        const uint64 of_warp = room[w];
-        if (w < warp) before += of_warp;
-        total += of_warp;
-    }
-    return before;
 }
 
 /// Finds the digit with which the wanted number is reached, from the greatest digit down.

@@ -25,7 +25,7 @@ with open(sys.argv[1], "rb") as cases, open(sys.argv[2], "wb") as texts:
         with np.printoptions(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth,
                              suppress=bool(suppress)):
             array = np.frombuffer(data, dtype).reshape(shape)
-            # Of the versions only 2.2 adds the shape to a summary, and later ones leave it out in the legacy style.
+            # Only version 2.2 adds the shape to a summary, and later ones leave it out in the legacy style.
             summarised = array.size > threshold and VERSION != (2, 2)
             for text in str(array), "another version's" if summarised else repr(array):
                 texts.write(text.encode() + b"\0")

@@ -115,10 +115,10 @@ leaf<typename N::value_type> values_apart(const N& node) {
     return values;
 }
 
-/// write_places where no operand reads the buffer.
+/// Writes as write_places, for a buffer that no operand reads.
 template <scatter_rule Rule, class T, class Value, class Place>
-void write_apart(const char* operation, leaf<T>& target, const buffer* seen, Value value, const Place& place,
-                 std::uint32_t own) {
+void scatter_into(const char* operation, leaf<T>& target, const buffer* seen, Value value, const Place& place,
+                  std::uint32_t own) {
     shape_room from, to;
     view_room view;
     if (view_assigned(view, operation, value.extents(from), place.extents(to))) value.apply(view, 0);
@@ -146,7 +146,7 @@ void write_places(const char* operation, leaf<T>& target, const buffer* seen, Va
             return write_places<Rule>(operation, target, seen, std::move(first), place, own);
         }
     }
-    write_apart<Rule>(operation, target, seen, std::move(value), place, own);
+    scatter_into<Rule>(operation, target, seen, std::move(value), place, own);
 }
 
 /// The compound assignments of a class with `update`, as in NumPy: x(i) += e is x(i) = x(i) + e, so of several sums for

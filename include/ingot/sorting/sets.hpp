@@ -48,7 +48,7 @@ concept ordered_array =
 /// The distinct elements in order; all NaN are one, the last, or each is distinct.
 template <class T>
 INGOT_API array<T> distinct_elements(const lazy<T>&, bool nan_is_one);
-/// What `unique_all` gives beside the values.
+/// The parts that `unique_all` gives beside the values.
 struct distinct_parts {
     bool indices = false, counts = false, inverse = false;
 };

@@ -79,8 +79,8 @@ array<T> scattered_sums(const char* operation, index_t n, const V& values, const
     shape_room room;
     if (n != 0 && at.extents(room).size() != 0) {
         leaf<T>& target = access::target(sums);
-        write_apart<scatter_rule::add>(operation, target, target.memory().get(), source_node<T>(operation, values), at,
-                                       0);
+        scatter_into<scatter_rule::add>(operation, target, target.memory().get(), source_node<T>(operation, values), at,
+                                        0);
     }
     return sums;
 }
@@ -167,10 +167,6 @@ struct uniform_bins {
     double first = 0, last = 0;
     dtype computed = dtype::f8;
 };
-/// Bins over a range, or from the least to the greatest of `size` values, widened a little where these are equal.
-/// Throws error where there is no bin, or where the range is not finite or ends before it begins.
-INGOT_API uniform_bins span_bins(const char* operation, index_t count, const bin_range&, index_t size, double least,
-                                 double greatest, dtype of);
 /// The edges of the bins, count + 1. Throws error where these are not all different in dtype `kept_in`.
 INGOT_API std::vector<double> edges_of(const char* operation, const uniform_bins&, dtype kept_in);
 [[noreturn]] INGOT_API void throw_falling_edges(const char* operation);

@@ -38,11 +38,9 @@ template <class E>
 concept real_numbers =
     array_expression<E> && kind_of(dtype_of<typename std::remove_cvref_t<E>::value_type>) != kind::complex;
 
-/// The type in which quantiles of T are computed, and the type of the result.
+/// The type in which quantiles of T are computed, and that of the result but for halves, which keep theirs.
 template <class T>
 using quantile_of = std::conditional_t<std::same_as<T, float> || half_float<T>, float, double>;
-template <class T>
-using quantile_type = std::conditional_t<half_float<T>, T, quantile_of<T>>;
 
 /// The axis to reduce: one of them, or all together if none is given.
 struct quantile_axis {
@@ -51,8 +49,8 @@ struct quantile_axis {
     bool all = true;
     index_t axis = 0;
 };
-/// What is asked of the values: quantiles at `q`, fractions of `whole`, or medians. If NaN is `ignored`, only a row of
-/// NaN alone gives NaN. Results for several q are `stacked` along a new first axis.
+/// A question about values: their quantiles at `q`, fractions of `whole`, or their medians. If NaN is `ignored`, only a
+/// row of NaN alone gives NaN. Results for several q are `stacked` along a new first axis.
 struct quantile_question {
     const char* operation;
     std::span<const double> q = {};
