@@ -30,7 +30,7 @@ foreach(library IN LISTS CMAKE_DL_LIBS)
 endforeach()
 string(STRIP "${own_libraries}" own_libraries)
 if(kind STREQUAL "STATIC_LIBRARY")
-    set(static_libraries " ${own_libraries}")
+    set(static_libraries " ${own_libraries} -Wl,--gc-sections")
 endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/ingot.pc.in" ingot.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/ingot.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"

@@ -13,6 +13,7 @@ include/linalg: include/core
 include/fft: include/core
 include/files: include/core
 include/interop: include/core include/files
+include/distributed: include/core
 include/distributions: include/core include/kernels include/linalg include/sorting
 
 codegen:
@@ -34,6 +35,7 @@ runtime/linalg: runtime/system runtime/device runtime/functions runtime/front^
 runtime/fft: runtime/system runtime/device runtime/front^
 runtime/sorting: runtime/system runtime/device runtime/kernels runtime/front^
 runtime/random: runtime/system runtime/device runtime/front
+runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random
 """
 
 

@@ -27,6 +27,7 @@ constinit std::atomic<pool*> pinned{nullptr};
 constinit std::mutex table_mutex;
 
 std::string device_text(device_kind kind, int index) {
+    if (kind == device_kind::distributed) return "distributed";
     static constexpr const char* names[] = {"host:", "cuda:", "other:"};
     return names[static_cast<std::size_t>(kind)] + std::to_string(index);
 }
@@ -37,6 +38,10 @@ std::string device_text(device_kind kind, int index) {
 }
 
 std::atomic<device_state*>& entry(device_id d) {
+    if (d.kind() == device_kind::distributed)
+        throw distributed_error(
+            "[distributed] this has no form for an array whose parts lie on several ranks; take this rank's part by "
+            "distributed::local(x) or the whole by distributed::gather(x)");
     if (static_cast<std::size_t>(d.index()) >= devices_of_a_kind) throw_no_number(d.kind(), d.index());
     return table[static_cast<std::size_t>(d.kind())][static_cast<std::size_t>(d.index())];
 }

@@ -271,7 +271,10 @@ void synchronize(stream_state& s) {
     throw_reported(s);
 }
 
+constinit std::atomic<void (*)()> after_wait{nullptr};
+
 void throw_reported(stream_state& s) {
+    if (void (*const check)() = after_wait.load(std::memory_order_relaxed)) check();
     release_finished_unowned();
     s.pool->throw_broken_guards();
     if (codegen::error_record* const errors = s.errors.load(std::memory_order_acquire)) throw_recorded(*errors);

@@ -91,6 +91,9 @@ void wait_on_host(const stream_state&);
 
 /// Waits for the stream, then throws the errors that its work reported.
 void synchronize(stream_state&);
+/// Called after each wait for a stream, where it is not null: throws where other ranks' parts did not arrive.
+extern constinit std::atomic<void (*)()> after_wait;
+
 /// Runs after a wait for the stream: ends memory that it used, and throws the errors that it reported.
 void throw_reported(stream_state&);
 

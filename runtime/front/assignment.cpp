@@ -63,7 +63,7 @@ device_id device_of(const operand& o) {
 
 void check_devices(const char* operation, std::span<const operand> operands, const buffer& to) {
     for (const operand& o : operands)
-        if (const device_id from = device_of(o); from != no_device && !(from == to.device))
+        if (const device_id from = device_of(o); !may_meet(from, to.device))
             throw_two_devices(operation, to.device, from);
 }
 
@@ -94,9 +94,9 @@ runtime::stream_state& stream_on(device_id device) {
 }
 
 device_id device_of_operands(const tree& t, device_id otherwise) {
-    for (const operand& o : t.operands)
-        if (const device_id from = device_of(o); from != no_device) return from;
-    return otherwise;
+    device_id device = no_device;
+    for (const operand& o : t.operands) meet(device, device_of(o));
+    return device == no_device ? otherwise : device;
 }
 
 /// Whether updating a whole array is better done in new memory: the tree reads the array otherwise, so a result would
@@ -109,8 +109,13 @@ bool had_better_move(const tree& t, const destination& to) {
            reads_otherwise(t, to.memory.get(), to.where);
 }
 
+const runtime::distributed_functions* functions_for(const buffer_ref& memory) noexcept {
+    return memory && memory->device.kind() == device_kind::distributed ? runtime::for_distributed.load() : nullptr;
+}
+
 /// Allocates memory for an array and copies into it all elements outside `part`.
 buffer_ref with_complement(const destination& to, const layout& part) {
+    if (const auto* const distributed = functions_for(to.memory)) return distributed->like(*to.memory, true);
     const device_id device = to.memory->device;
     buffer_ref memory = allocate_buffer(to.memory->bytes, device, stream_on(device));
     runtime::copy_complement(to.type, *to.memory, memory, to.where, part);
@@ -164,8 +169,12 @@ void assign_array(const tree& t, destination to, std::uint32_t own) {
     }
     layout where = contiguous_layout(t.shape.span());
     const std::size_t bytes = static_cast<std::size_t>(where.size()) * size_of(to.type);
-    const bool fits = to.memory && device_of_operands(t, to.memory->device) == to.memory->device &&
-                      to.memory->bytes == bytes && !reads_otherwise(t, to.memory.get(), where);
+    const device_id device = device_of_operands(t, to.memory ? to.memory->device : no_device);
+    bool fits = to.memory && device == to.memory->device && to.memory->bytes == bytes &&
+                !reads_otherwise(t, to.memory.get(), where);
+    if (fits)
+        if (const auto* const distributed = functions_for(to.memory))
+            fits = distributed->keeps_partition({t.program, t.operands, t.attributes, {}}, *to.memory);
     if (fits && in_place(to.memory, own)) {
         evaluate_into(t, {to.type, &to.memory, &where});
     } else {
@@ -191,8 +200,13 @@ void assign_elements(const char* operation, const tree& t, destination to, std::
     if (in_place(to.memory, own) && !had_better_move(t, to)) return evaluate_into(t, {to.type, &to.memory, &seen});
     buffer_ref memory;
     layout where;
-    allocate_array(operation, {to.type, memory, where}, to.where.extents(),
-                   to.memory ? to.memory->device : runtime::current().device);
+    if (const auto* const distributed = functions_for(to.memory)) {
+        memory = distributed->like(*to.memory, false);
+        where = contiguous_layout(to.where.extents());
+    } else {
+        allocate_array(operation, {to.type, memory, where}, to.where.extents(),
+                       to.memory ? to.memory->device : runtime::current().device);
+    }
     seen = with_leading_axes(operation, t.shape, to, where);
     evaluate_into(t, {to.type, &memory, &seen});
     runtime::move_to(to.memory, std::move(memory));
@@ -269,6 +283,8 @@ void write_raw_outputs(const char* operation, slot& cache, std::span<const word>
 }
 
 void make_unique(buffer_ref& memory) {
+    if (memory && memory->device.kind() == device_kind::distributed)
+        throw distributed_error("[mutable_data] an array in parts has no memory of its own; distributed::local(x) has");
     if (memory && !in_place(memory, 1)) runtime::move_to(memory, copy_of(memory, memory->device));
 }
 
@@ -288,6 +304,9 @@ void copy_elements(const buffer_ref& from, const layout& from_where, destination
 }
 
 buffer_ref copy_of(const buffer_ref& memory, device_id to) {
+    if (const auto* const distributed = functions_for(memory); distributed && to == memory->device)
+        return distributed->like(*memory, true);
+    runtime::state_of(memory->device);  // throws where the array lies in parts
     buffer_ref copy = allocate_buffer(memory->bytes, to, stream_on(to));
     runtime::copy(*copy, 0, *memory, 0, memory->bytes, *runtime::current().stream);
     return copy;

@@ -242,7 +242,22 @@ bool evaluate_again(slot& cache, workspace& own, const call_signature& seen, con
 
 }  // namespace
 
+constinit std::atomic<const distributed_functions*> for_distributed{nullptr};
+
+bool is_distributed(const statement& s) noexcept {
+    const auto on_ranks = [](device_id d) { return d.kind() == device_kind::distributed; };
+    return std::ranges::any_of(s.operands,
+                               [&](const operand& o) {
+                                   if (o.kind == detail::operand_kind::lazy)
+                                       return on_ranks(static_cast<const tree_node*>(o.tree)->device);
+                                   return o.memory != nullptr && on_ranks(o.memory->device);
+                               }) ||
+           std::ranges::any_of(s.outputs, [&](const output& o) { return *o.memory && on_ranks((*o.memory)->device); });
+}
+
 void evaluate(slot& cache, statement s) {
+    if (const auto* const distributed = for_distributed.load(std::memory_order_acquire))
+        if (is_distributed(s)) return distributed->evaluate(cache, s);
     s.kinds = cache.kinds.load(std::memory_order_relaxed);
     if (s.kinds == 0) cache.kinds.store(s.kinds = kinds_of(s.program), std::memory_order_relaxed);
     const execution_context where = context_of(s);
@@ -280,6 +295,7 @@ namespace {
 bool evaluate_contiguous(slot& cache, const tree_statement& s) {
     if (*s.out.memory || cache.entries[0].load(std::memory_order_relaxed) == nullptr) return false;
     if (s.leaves.holder == nullptr || !s.leaves.holder->memory) return false;
+    if (s.leaves.holder->memory->device.kind() == device_kind::distributed) return false;
     const execution_context where = context_on(s.leaves.holder->memory->device);
     classifier& classes = of_thread().classes;
     const executable* found = find_contiguous(cache, classes, s, where.environment);

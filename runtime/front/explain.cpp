@@ -248,6 +248,8 @@ std::ostream& operator<<(std::ostream& out, const explanation& e) {
     const auto calls = std::ranges::count(e.kernels, step_kind::library_call, &kernel_explanation::kind);
     out << e.expression << "\n  key      " << e.key << "\n  pattern  " << e.pattern << ", " << kernels
         << (kernels == 1 ? " kernel" : " kernels");
+    const auto exchanges = std::ranges::count(e.kernels, step_kind::exchange, &kernel_explanation::kind);
+    if (exchanges != 0) out << ", " << exchanges << (exchanges == 1 ? " exchange" : " exchanges");
     if (calls != 0) out << ", " << calls << (calls == 1 ? " library call" : " library calls");
     out << (e.in_memory ? ", loaded" : ", not compiled yet") << '\n';
     if (!e.missing.empty()) out << "  missing  " << e.missing << '\n';
@@ -255,7 +257,11 @@ std::ostream& operator<<(std::ostream& out, const explanation& e) {
         out << "  " << k.name << ": " << k.pattern;
         if (k.kind == step_kind::kernel)
             out << ", grid (" << k.grid[0] << ", " << k.grid[1] << ", " << k.grid[2] << "), block " << k.block;
-        out << "; reads " << k.bytes_read << " bytes, writes " << k.bytes_written << ", " << k.flops << " operations\n";
+        if (k.kind == step_kind::exchange)
+            out << "; receives " << k.bytes_read << " bytes, sends " << k.bytes_written << '\n';
+        else
+            out << "; reads " << k.bytes_read << " bytes, writes " << k.bytes_written << ", " << k.flops
+                << " operations\n";
         if (k.kind == step_kind::kernel) out << "    grid " << k.grid_formula << '\n';
         if (!k.shape.empty()) out << "    " << k.shape << '\n';
         if (!k.reason.empty()) out << "    " << k.reason << '\n';
@@ -268,6 +274,25 @@ inline namespace v1 {
 explanation explain_statement(const joint_outputs& trees) {
     using namespace runtime;
     explanation all;
+    const statement whole{trees.program, trees.operands, trees.attributes, trees.outputs, 0, trees.shapes};
+    if (const auto* const distributed = for_distributed.load(); distributed != nullptr && is_distributed(whole)) {
+        const auto join = [](std::string& to, const std::string& from) {
+            to += (to.empty() || from.empty() ? "" : "; ") + from;
+        };
+        all.in_memory = true;
+        distributed->visit_steps(whole, {[&](const kernel_explanation& e) { all.kernels.push_back(e); },
+                                         [&](const joint_outputs& share) {
+                                             const explanation own = explain_statement(share);
+                                             join(all.expression, own.expression);
+                                             join(all.pattern, own.pattern);
+                                             join(all.missing, own.missing);
+                                             join(all.key, own.key);
+                                             all.in_memory = all.in_memory && own.in_memory;
+                                             all.kernels.insert(all.kernels.end(), own.kernels.begin(),
+                                                                own.kernels.end());
+                                         }});
+        return all;
+    }
     part_visitor([&](const part& now) {
         if (now.empty()) return;
         const planned& p = now.plan;

@@ -62,7 +62,26 @@ std::vector<beginning> beginnings_of(const joint_outputs& s) {
     return trees;
 }
 
+/// Appends tree number `k`, which reaches from trees[k] to trees[k + 1].
+void append(joint_trees& to, const joint_outputs& s, const std::vector<beginning>& trees, std::size_t k) {
+    const auto take = [](auto& part, const auto& from, std::size_t first, std::size_t last) {
+        part.insert(part.end(), from.begin() + static_cast<std::ptrdiff_t>(first),
+                    from.begin() + static_cast<std::ptrdiff_t>(last));
+    };
+    take(to.program, s.program, trees[k].program, trees[k + 1].program);
+    take(to.operands, s.operands, trees[k].operands, trees[k + 1].operands);
+    take(to.attributes, s.attributes, trees[k].attributes, trees[k + 1].attributes);
+    to.outputs.push_back(s.outputs[k]);
+}
+
 }  // namespace
+
+std::vector<joint_trees> split_by_output(const joint_outputs& s) {
+    const std::vector<beginning> trees = beginnings_of(s);
+    std::vector<joint_trees> parts(s.outputs.size());
+    for (std::size_t k = 0; k < parts.size(); ++k) append(parts[k], s, trees, k);
+    return parts;
+}
 
 std::vector<joint_trees> split_by_shape(const joint_outputs& s) {
     const std::vector<beginning> trees = beginnings_of(s);
@@ -80,16 +99,9 @@ std::vector<joint_trees> split_by_shape(const joint_outputs& s) {
         std::ranges::sort(left);  // in the order in which they were written
 
         joint_trees& part = parts.emplace_back();
-        const auto take = [](auto& to, const auto& from, std::size_t first, std::size_t last) {
-            to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(first),
-                      from.begin() + static_cast<std::ptrdiff_t>(last));
-        };
         bool alike = true;
         for (const std::size_t k : left) {
-            take(part.program, s.program, trees[k].program, trees[k + 1].program);
-            take(part.operands, s.operands, trees[k].operands, trees[k + 1].operands);
-            take(part.attributes, s.attributes, trees[k].attributes, trees[k + 1].attributes);
-            part.outputs.push_back(s.outputs[k]);
+            append(part, s, trees, k);
             part.shapes.push_back(s.shapes[k]);
             alike = alike && detail::same_extents(s.shapes[k], s.shapes[largest]);
         }

@@ -22,5 +22,7 @@ struct joint_trees {
 
 /// Splits the trees into as few parts as possible. Results of size 0 are in parts of their own.
 std::vector<joint_trees> split_by_shape(const joint_outputs&);
+/// A part for each tree.
+std::vector<joint_trees> split_by_output(const joint_outputs&);
 
 }  // namespace ingot::runtime

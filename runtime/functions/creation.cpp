@@ -15,6 +15,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/device/graphs.hpp"
 #include "runtime/device/transfer.hpp"
+#include "runtime/front/evaluate.hpp"
 
 namespace ingot::detail {
 
@@ -186,7 +187,9 @@ bool is_contiguous(const layout& where) noexcept {
 
 bool is_whole(const buffer_ref& memory, const layout& where, std::size_t bytes_each) noexcept {
     return memory && !memory->unowned && where.offset == 0 && memory->bytes == bytes_of(where, bytes_each) &&
-           is_contiguous(where);
+           is_contiguous(where) &&
+           (memory->device.kind() != device_kind::distributed ||
+            runtime::for_distributed.load()->has_shape(*memory, where.extents()));
 }
 
 void read_values(const buffer_ref& memory, const layout& where, std::size_t bytes_each, void* to) {

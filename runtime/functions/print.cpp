@@ -11,8 +11,12 @@
 #include <string>
 #include <vector>
 
+#include <ingot/core/array.hpp>
+
+#include "runtime/device/copy_view.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/transfer.hpp"
+#include "runtime/front/evaluate.hpp"
 #include "runtime/functions/print.hpp"
 
 namespace ingot::detail {
@@ -28,6 +32,7 @@ struct shown_elements {
     std::vector<index_t> shape;  // of the shown elements
     std::vector<bool> cut;       // axes whose middle items are left out
     std::vector<unsigned char> bytes;
+    bool is_printed = true;  // false on other ranks than the first
 };
 
 class element_reader {
@@ -42,7 +47,13 @@ public:
             result_.cut.push_back(cut);
             result_.shape.push_back(cut ? 2 * options.edgeitems : extent);
         }
-        if (where_.size() > 0) read_axis(0, where_.offset);
+        if (where_.size() > 0 && memory_->device.kind() == device_kind::distributed) {
+            std::vector<index_t> edge;
+            for (const bool cut : result_.cut) edge.push_back(cut ? options.edgeitems : 0);
+            result_.is_printed = runtime::for_distributed.load()->read_shown(*memory_, edge, result_.bytes);
+        } else if (where_.size() > 0) {
+            read_axis(0, where_.offset);
+        }
         return std::move(result_);
     }
 
@@ -382,9 +393,21 @@ private:
 
 }  // namespace
 
+/// An array in parts as it is printed: a view of one is computed first. Returns false where that is not needed.
+bool evaluated_view(buffer_ref& made, layout& to, const buffer_ref& memory, const layout& where, dtype type) {
+    if (!memory || memory->device.kind() != device_kind::distributed) return false;
+    if (is_whole(memory, where, size_of(type))) return false;
+    runtime::copy_view(type, *memory, where, made, to);
+    return true;
+}
+
 std::string text_of(const buffer_ref& memory, const layout& where, dtype type) {
     if (where.size() == 0) return "[]";
+    buffer_ref made;
+    layout of_made;
+    if (evaluated_view(made, of_made, memory, where, type)) return text_of(made, of_made, type);
     const shown_elements shown = element_reader(memory, where, size_of(type)).read();
+    if (!shown.is_printed) return "";
     const std::vector<std::string> words = words_of(shown, type);
     return bracket_writer(shown, words).write(0, " ", options.linewidth);
 }
@@ -398,7 +421,11 @@ std::string repr_of(const buffer_ref& memory, const layout& where, dtype type) {
     const std::string prefix = "array(";
     std::string text = "[]";
     if (where.size() != 0) {
+        buffer_ref made;
+        layout of_made;
+        if (evaluated_view(made, of_made, memory, where, type)) return repr_of(made, of_made, type);
         shown_elements shown = element_reader(memory, where, size_of(type)).read();
+        if (!shown.is_printed) return "";
         if (where.rank() == 0) shown.shape = {1};  // an element without axes is printed like one of a vector
         const std::vector<std::string> words = words_of(shown, type);
         const std::string indent(prefix.size() + 1, ' ');

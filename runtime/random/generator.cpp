@@ -5,6 +5,8 @@
 
 #include <ingot/core/philox.hpp>
 
+#include "runtime/random/generator_of_ranks.hpp"
+
 namespace ingot::detail {
 
 std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number, std::uint64_t place) noexcept {
@@ -15,9 +17,12 @@ std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number, std::uint64_t
 
 }  // namespace ingot::detail
 
+constinit thread_local ingot::random::generator* ingot::runtime::generator_of_ranks = nullptr;
+
 namespace ingot::random {
 
 generator& default_generator() {
+    if (runtime::generator_of_ranks != nullptr) return *runtime::generator_of_ranks;
     // Leaked on purpose: leaves may be created while the process ends.
     static generator& shared = *new generator([] {
         std::random_device entropy;

@@ -214,6 +214,7 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
     shape_room rooms[most_arguments], room;
     extents_ref shapes[most_arguments];
     device_id device = no_device;
+    bool mixed = false;
     if (const leaf_record* last = parts[n - 1].single; last && last->kind == operand_kind::text) --n;  // no shape
     for (int k = 0; k < n; ++k) {
         device_id own = no_device;
@@ -226,13 +227,13 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
             shapes[k] = parts[k].other->shape;
             own = parts[k].other->device;
         }
-        if (device == no_device)
-            device = own;
-        else if (own != no_device && own != device)
-            throw_two_devices(operation, device, own);
+        if (!may_meet(device, own)) throw_two_devices(operation, device, own);
+        mixed |= device != no_device && own != no_device && device != own;
+        meet(device, own);
     }
     int rank = 0;
-    return broadcast_shapes(operation, shapes, n, room, rank);
+    const int source = broadcast_shapes(operation, shapes, n, room, rank);
+    return mixed ? -1 : source;  // the holder's device is that of the whole
 }
 
 /// The last part of a list, with room for another leaf.
@@ -420,7 +421,7 @@ void measure_leaves(leaf_block& list) noexcept {
     list.rank = 0;
     leaf_span(list).for_each([&](leaf_record& leaf) {
         if (!leaf.is_array()) return;
-        if (list.holder == nullptr) list.holder = &leaf;
+        if (list.holder == nullptr || leaf.device().kind() == device_kind::distributed) list.holder = &leaf;
         list.rank = std::max(list.rank, static_cast<std::int16_t>(leaf.rank()));
     });
 }
@@ -464,7 +465,7 @@ bool leaf_span::try_reshape(std::span<const index_t> shape, int bound) const {
 device_id leaf_span::on_device() const noexcept {
     device_id device = no_device;
     for_each([&](const leaf_record& leaf) {
-        if (device == no_device && leaf.memory) device = leaf.memory->device;
+        if (leaf.memory) meet(device, leaf.memory->device);
     });
     return device;
 }

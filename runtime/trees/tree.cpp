@@ -177,10 +177,8 @@ extents_ref broadcast(word code, std::span<tree_ref> arguments, detail::shape_ro
 device_id common_device(word code, std::span<tree_ref> arguments) {
     device_id d = detail::no_device;
     for (const tree_ref& a : arguments) {
-        if (d == detail::no_device)
-            d = a->device;
-        else if (a->device != d && a->device != detail::no_device)
-            detail::throw_two_devices(name_of(code, arguments), d, a->device);
+        if (!detail::may_meet(d, a->device)) detail::throw_two_devices(name_of(code, arguments), d, a->device);
+        detail::meet(d, a->device);
     }
     return d;
 }

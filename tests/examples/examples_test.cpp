@@ -193,16 +193,26 @@ TEST_CASE("the example of overlap: what comes back is what was computed") {
           doctest::Approx(numbers_after(text, "should be:").at(0)).epsilon(1e-5));
 }
 
-TEST_CASE("the example with MPI: heat on a ring of processes decays as it must") {
+TEST_CASE("the examples on all ranks: heat decays as it must, and Poisson's equation is solved") {
+    const auto check_heat = [](const std::string& text, const std::string& ranks) {
+        CHECK(text.starts_with(ranks));
+        CHECK(text.find("64^2 cells, 50 steps") != text.npos);
+        CHECK(numbers_after(text, "left of the heat:").at(0) ==
+              doctest::Approx(numbers_after(text, "by the formula").at(0)).epsilon(1e-5));
+        CHECK(numbers_after(text, "a row's middle:").at(0) ==
+              doctest::Approx(numbers_after(text, "by the formula").at(0)).epsilon(2e-3));
+    };
+    check_heat(example("heat_on_all 64 50"), ingot::device::cuda_count() > 0 ? "" : "4 ranks on host:0");
+    const std::string solved = example("poisson_on_all 48");
+    CHECK(numbers_after(solved, "off by").at(0) < 1e-8);
 #ifdef INGOT_TEST_MPIEXEC
     const ingot::test::environment_variable as_root("OMPI_ALLOW_RUN_AS_ROOT", "1");
     const ingot::test::environment_variable confirmed("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     const ingot::test::environment_variable any_cores("OMPI_MCA_rmaps_base_oversubscribe", "1");
-    const std::string text = output_of(INGOT_TEST_MPIEXEC " -n 3 " INGOT_TEST_EXAMPLES "/mpi_heat 500 50");
-    CHECK(text.starts_with("3 processes, 50 steps, 1500 cells"));
-    CHECK(numbers_after(text, "should be:").at(0) < 1e-12);
+    const ingot::test::environment_variable on_the_host("INGOT_DEVICE", "host");
+    check_heat(output_of(INGOT_TEST_MPIEXEC " -n 3 " INGOT_TEST_EXAMPLES "/heat_on_all 64 50"), "3 ranks on host:0");
 #else
-    ingot::test::untested("MPI was not found when this was built");
+    ingot::test::untested("mpiexec was not found when this was built");
 #endif
 }
 

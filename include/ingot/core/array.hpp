@@ -237,8 +237,8 @@ public:
     ///     // prints: float32
     static constexpr ingot::dtype dtype() noexcept { return type; }
 
-    /// The first element, on device(); null where there are none. The pointer is valid until the array is next assigned
-    /// to. The call does not wait for the array's kernels.
+    /// The first element, on device(); null where there are none, or they lie in parts on several ranks. The pointer is
+    /// valid until the array is next assigned to. The call does not wait for the array's kernels.
     const T* data() const noexcept { return address(); }
 
     /// A pointer to write through. The array un-shares its buffer, and its later copies are deep.

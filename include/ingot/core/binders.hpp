@@ -123,8 +123,9 @@ public:
         return operand_.try_reshape(shape, bound + bound_) && place_.try_reshape(shape, bound);
     }
     device_id on_device() const noexcept {
-        const device_id d = operand_.on_device();
-        return d == no_device ? place_.on_device() : d;
+        device_id device = operand_.on_device();
+        meet(device, place_.on_device());
+        return device;
     }
     std::uint32_t count(const buffer* b) const noexcept { return operand_.count(b) + place_.count(b); }
     const Operand& operand() const noexcept { return operand_; }

@@ -26,8 +26,9 @@ class backend;
 /// described below. `with_math` sets it.
 using detail::math_mode;
 
-/// The kinds of devices. An `other` device has a backend that a program brings along, such as the tests' fake GPU.
-enum class device_kind : std::uint8_t { host, cuda, other };
+/// The kinds of devices. An `other` device has a backend that a program brings along, such as the tests' fake GPU. The
+/// device of an array that lies in parts on the devices of several ranks is `distributed` (distributed.hpp).
+enum class device_kind : std::uint8_t { host, cuda, other, distributed };
 
 /// Names a device: a kind and a number. device::host(1) is a second host device, with streams and memory of its own.
 ///
@@ -91,6 +92,18 @@ using device_id = device;
 namespace detail {
 /// No device: that of a tree of scalars alone.
 inline constexpr device_id no_device{device_kind::other, 255};
+/// The device of every distributed array.
+inline constexpr device_id all_ranks{device_kind::distributed, 0};
+
+/// Whether one expression may have operands of both devices. An ordinary array beside a distributed one is replicated.
+constexpr bool may_meet(device_id a, device_id b) noexcept {
+    return a == b || a == no_device || b == no_device || a.kind() == device_kind::distributed ||
+           b.kind() == device_kind::distributed;
+}
+/// Adds an operand's device to that of an expression.
+constexpr void meet(device_id& all, device_id own) noexcept {
+    if (all == no_device || own.kind() == device_kind::distributed) all = own;
+}
 }  // namespace detail
 
 /// The device's name, such as "cuda:0" or "host:0".

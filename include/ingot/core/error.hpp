@@ -169,6 +169,13 @@ public:
     using error::error;
 };
 
+/// A rank that failed, or a statement over arrays in parts that no rank can compute from its own: the text names the
+/// partitions and the way out.
+class distributed_error : public error {
+public:
+    using error::error;
+};
+
 /// A shared library that cannot be found or lacks a function.
 class library_error : public error {
 public:

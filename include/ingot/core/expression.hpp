@@ -241,9 +241,7 @@ public:
     }
     device_id on_device() const noexcept {
         device_id device = no_device;
-        for_each([&](const auto& part) {
-            if (device == no_device) device = part.on_device();
-        });
+        for_each([&](const auto& part) { meet(device, part.on_device()); });
         return device;
     }
     std::uint32_t count(const buffer* b) const noexcept {

@@ -53,8 +53,7 @@ auto take(E&& e, I&& indices, index_t axis, const source_place& at = source_plac
     using result = binder<code, source_node, index_node>;
     source_node source = as_node(std::forward<E>(e));
     index_node index = as_node(std::forward<I>(indices));
-    if (const device_id a = source.on_device(), b = index.on_device(); a != b && a != no_device && b != no_device)
-        throw_two_devices("take", a, b);
+    if (const device_id a = source.on_device(), b = index.on_device(); !may_meet(a, b)) throw_two_devices("take", a, b);
     shape_room source_room, index_room;
     view_room source_view, index_view;
     view_gathered(source_view, index_view, "take", source.extents(source_room), index.extents(index_room), axis);

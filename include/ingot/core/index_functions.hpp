@@ -24,7 +24,7 @@ template <index_mode Mode, class Source, class I>
 auto along_axis(const char* operation, Source source, I&& indices, index_t axis) {
     using index_node = node_of<I>;
     index_node index = as_node(std::forward<I>(indices));
-    if (const device_id a = source.on_device(), b = index.on_device(); a != b && a != no_device && b != no_device)
+    if (const device_id a = source.on_device(), b = index.on_device(); !may_meet(a, b))
         throw_two_devices(operation, a, b);
     shape_room room, index_room;
     view_room view, index_view;

@@ -40,7 +40,7 @@ public:
     }
     device_id on_device() const noexcept {
         device_id device = no_device;
-        for_each([&](const auto& value) { device = device == no_device ? value.on_device() : device; });
+        for_each([&](const auto& value) { meet(device, value.on_device()); });
         return device;
     }
     std::uint32_t count(const buffer* b) const noexcept {
@@ -72,8 +72,8 @@ auto call_library_making(const char* operation, index_t made, E&&... e) {
         [&](auto&... value) {
             device_id device = no_device;
             for (const device_id d : {value.on_device()...}) {
-                if (device != no_device && d != no_device && d != device) throw_two_devices(operation, device, d);
-                if (device == no_device) device = d;
+                if (!may_meet(device, d)) throw_two_devices(operation, device, d);
+                meet(device, d);
             }
             shape_room rooms[sizeof...(E)];
             int i = 0;

@@ -17,8 +17,9 @@
 
 namespace ingot {
 
-/// The kinds of steps of an expression: a generated kernel, a call of a library's function, bytes set to one value.
-enum class step_kind : std::uint8_t { kernel, library_call, fill };
+/// The kinds of steps of an expression: a generated kernel, a call of a library's function, bytes set to one value, an
+/// exchange with other ranks (distributed.hpp; the bytes are those that this rank receives and sends).
+enum class step_kind : std::uint8_t { kernel, library_call, fill, exchange };
 
 /// One step of an expression: a kernel, or another step, which has no grid and no block.
 struct kernel_explanation {

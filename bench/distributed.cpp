@@ -1,0 +1,244 @@
+// Statements over arrays in parts on all GPUs of a host, one rank a thread, as ratios to one GPU in the same run.
+//   distributed RESULTS.jsonl [LOG2 OF ELEMENTS [RANKS]]
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <ingot/distributed.hpp>
+#include <ingot/ingot.hpp>
+
+#include "report.hpp"
+#include "runtime/distributed/session.hpp"
+#include "runtime/front/evaluate.hpp"
+
+using namespace ingot;
+namespace dist = ingot::distributed;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+double seconds_since(clock_type::time_point start) {
+    return std::chrono::duration<double>(clock_type::now() - start).count();
+}
+
+/// Microseconds of a call on the current stream: the median of rounds.
+double timed(const std::function<void()>& f, const std::function<void()>& meet = [] {}) {
+    for (int i = 0; i < 3; ++i) f();
+    synchronize();
+    std::vector<double> rounds;
+    meet();
+    const auto start = clock_type::now();
+    f();
+    synchronize();
+    const int calls = std::clamp(static_cast<int>(0.05 / seconds_since(start)), 3, 200);
+    for (int round = 0; round < 7; ++round) {
+        meet();
+        const auto begin = clock_type::now();
+        for (int i = 0; i < calls; ++i) f();
+        synchronize();
+        rounds.push_back(1e6 * seconds_since(begin) / calls);
+    }
+    std::ranges::sort(rounds);
+    return rounds[rounds.size() / 2];
+}
+
+/// A statement over arrays that `p` splits, or that lie on one GPU where it is null.
+using measured = std::function<std::function<void()>(const dist::partition* p)>;
+
+array<float> filled(const shape_like& shape, const dist::partition* p) {
+    const auto values = random::uniform<float>(shape);
+    return p != nullptr ? dist::redistribute(values, *p) : array<float>(values);
+}
+
+struct row {
+    std::string name;
+    double goal;
+    std::function<dist::partition(const dist::mesh&)> partition;
+    measured statement;
+};
+
+/// The time on all ranks is that of the slowest.
+double on_all(int ranks, const row& r, dist::traffic& moved) {
+    std::mutex mutex;
+    double worst = 0;
+    dist::run_local(ranks, [&](dist::session& s) {
+        const dist::mesh m(s);
+        const dist::partition p = r.partition(m);
+        const std::function<void()> f = r.statement(&p);
+        f();
+        const dist::traffic before = dist::counters(s);
+        f();
+        const dist::traffic after = dist::counters(s);
+        const double own = timed(f, [&] { s.barrier(); });
+        const std::lock_guard lock(mutex);
+        worst = std::max(worst, own);
+        if (s.rank() == 0)
+            moved = {after.exchanges - before.exchanges, after.messages - before.messages, after.bytes - before.bytes};
+    });
+    return worst;
+}
+
+dist::partition rows_with_ghosts(const dist::mesh& m) { return dist::split(m, dist::ghost(1)); }
+dist::partition rows(const dist::mesh& m) { return dist::split(m); }
+
+/// Conjugate gradients for the five-point Laplacian with zeros around it: 20 iterations a call.
+std::function<void()> conjugate_gradients(index_t n, const dist::partition* p) {
+    const array<float> b = filled({n, n}, p);
+    return [b, n, p] {
+        const slice in(1, -1), low(0, -2), high(2, none);
+        array<float> x = b * 0, r = b * 1, d = b * 1, q = b * 0;
+        array<float> rr = sum(r * r);
+        for (int k = 0; k < 20; ++k) {
+            q(in, in) = 4 * d(in, in) - d(low, in) - d(high, in) - d(in, low) - d(in, high);
+            array<float> alpha = rr / sum(d * q);
+            x += alpha * d;
+            r -= alpha * q;
+            array<float> next = sum(r * r);
+            d = r + next / rr * d;
+            rr = next;
+        }
+    };
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(bugprone-exception-escape): an error ends the program with its text
+int main(int argc, char** argv) {
+    if (argc < 2) return std::fprintf(stderr, "usage: distributed RESULTS.jsonl [LOG2 [RANKS]]\n"), 2;
+    const int log2 = argc > 2 ? std::atoi(argv[2]) : 28;
+    const int ranks = argc > 3 ? std::atoi(argv[3]) : std::max(device::cuda_count(), 2);
+    bench::report out(argv[1]);
+    const index_t n = index_t{1} << log2, side = index_t{1} << (log2 / 2), cube = log2 >= 28 ? 640 : 64;
+    const slice in(1, -1), low(0, -2), high(2, none);
+
+    const std::vector<row> all{
+        {"where(x - 2 > y, x * y, x + y)", 1.95, rows,
+         [&](const dist::partition* p) -> std::function<void()> {
+             return [x = filled({n}, p), y = filled({n}, p), z = array<float>()]() mutable {
+                 z = where(x - 2 > y, x * y, x + y);
+             };
+         }},
+        {"sum(square(x - y))", 1.9, rows,
+         [&](const dist::partition* p) -> std::function<void()> {
+             return [x = filled({n}, p), y = filled({n}, p), z = array<float>()]() mutable { z = sum(square(x - y)); };
+         }},
+        {"5 points, " + std::to_string(side) + "^2", 1.9, rows_with_ghosts,
+         [&](const dist::partition* p) -> std::function<void()> {
+             return [=, u = filled({side, side}, p), v = filled({side, side}, p)]() mutable {
+                 v(in, in) = u(in, in) + 0.1F * (u(low, in) + u(high, in) + u(in, low) + u(in, high) - 4 * u(in, in));
+                 std::swap(u, v);
+             };
+         }},
+        {"7 points, " + std::to_string(cube) + "^3", 1.9, rows_with_ghosts,
+         [&](const dist::partition* p) -> std::function<void()> {
+             return [=, u = filled({cube, cube, cube}, p), v = filled({cube, cube, cube}, p)]() mutable {
+                 v(in, in, in) =
+                     u(in, in, in) + 0.1F * (u(low, in, in) + u(high, in, in) + u(in, low, in) + u(in, high, in) +
+                                             u(in, in, low) + u(in, in, high) - 6 * u(in, in, in));
+                 std::swap(u, v);
+             };
+         }},
+        {"softmax over the split axis, (" + std::to_string(n >> 16) + ", 65536)", 1.8,
+         [](const dist::mesh& m) { return dist::split(m, {"", "ranks"}); },
+         [&](const dist::partition* p) -> std::function<void()> {
+             return [x = filled({n >> 16, 65536}, p), y = array<float>()]() mutable { y = softmax(x, 1); };
+         }},
+        {"conjugate gradients, 20 iterations, " + std::to_string(side / 4) + "^2", 1.8, rows_with_ghosts,
+         [&](const dist::partition* p) { return conjugate_gradients(side / 4, p); }},
+    };
+    for (const row& r : all) {
+        const double one = timed(r.statement(nullptr));
+        dist::traffic moved;
+        const double several = on_all(ranks, r, moved);
+        out.add({.section = "distributed",
+                 .name = r.name + ", " + std::to_string(ranks) + " ranks",
+                 .unit = "us",
+                 .time = several,
+                 .baseline = "one GPU",
+                 .baseline_time = one,
+                 .kind = bench::promise::share,
+                 .goal = r.goal * ranks / 2,
+                 .note = std::to_string(moved.exchanges) + " exchanges, " + std::to_string(moved.messages) +
+                         " messages, " + std::to_string(moved.bytes) + " bytes sent by rank 0"});
+    }
+
+    // Rows to columns, beside an exchange of as many bytes from and to contiguous memory.
+    double own = 0, bare = 0;
+    dist::run_local(ranks, [&](dist::session& s) {
+        const dist::mesh m(s);
+        const dist::partition by_rows = dist::split(m), by_columns = dist::split(m, {"", "ranks"});
+        const array<float> x = filled({side, side}, &by_rows);
+        const double moving = timed([&] { array<float> y = dist::redistribute(x, by_columns); }, [&] { s.barrier(); });
+        const std::size_t bytes = static_cast<std::size_t>(side * side) * 4 / static_cast<std::size_t>(ranks * ranks);
+        array<float> from = empty<float>({side * side / ranks}), to = empty<float>({side * side / ranks});
+        std::vector<runtime::message> messages;
+        for (int other = 0; other < ranks; ++other) {
+            if (other == s.rank()) continue;
+            const auto at = static_cast<std::size_t>(other) * bytes / 4;
+            messages.push_back({other, from.mutable_data() + at, bytes, true});
+            messages.push_back({other, to.mutable_data() + at, bytes, false});
+        }
+        const double exchanging = timed([&] { s.state()->exchange(messages); }, [&] { s.barrier(); });
+        if (s.rank() == 0) own = moving, bare = exchanging;
+    });
+    out.add({.section = "distributed",
+             .name = "redistribute " + std::to_string(side) + "^2 from rows to columns, " + std::to_string(ranks) +
+                     " ranks",
+             .unit = "us",
+             .time = own,
+             .baseline = "the exchange of the bytes alone",
+             .baseline_time = bare,
+             .kind = bench::promise::share,
+             .goal = 0.9});
+
+    // What a statement over arrays in parts costs the host more than one over ordinary arrays of the part's size.
+    double in_parts = 0, alone = 0;
+    dist::run_local(ranks, [&](dist::session& s) {
+        const dist::partition p = dist::split(dist::mesh(s));
+        const auto nanoseconds = [&](const array<float>& x, const array<float>& y) {
+            array<float> z;
+            const auto run = [&] { z = where(x - 2 > y, x * y, x + y); };
+            for (int i = 0; i < 100; ++i) run();
+            synchronize();
+            s.barrier();
+            double best = 1e9;
+            for (int round = 0; round < 20; ++round) {
+                const auto first = clock_type::now();
+                for (int i = 0; i < 200; ++i) run();
+                best = std::min(best, 1e9 * seconds_since(first) / 200);
+                synchronize();
+            }
+            return best;
+        };
+        const array<float> x = filled({1024 * ranks}, &p), y = filled({1024 * ranks}, &p);
+        const double parts = nanoseconds(x, y), local = nanoseconds(dist::local(x), dist::local(y));
+        if (s.rank() == 0) in_parts = parts, alone = local;
+    });
+    out.add({.section = "distributed",
+             .name = "where over 1024 elements a rank, " + std::to_string(ranks) + " ranks, the host's time",
+             .unit = "ns",
+             .time = in_parts,
+             .baseline = "an ordinary array",
+             .baseline_time = alone,
+             .kind = bench::promise::excess,
+             .goal = 1000});
+
+    const auto begin = clock_type::now();
+    dist::run_local(ranks, [](dist::session& s) {
+        array<float> x = dist::ones<float>({1024}, dist::split(dist::mesh(s)));
+        sum(x).item();
+    });
+    out.add({.section = "distributed",
+             .name = "start of " + std::to_string(ranks) + " ranks and a sum",
+             .unit = "us",
+             .time = 1e6 * seconds_since(begin),
+             .baseline_time = 2e6,
+             .kind = bench::promise::limit,
+             .goal = 2e6});
+}

@@ -1,0 +1,361 @@
+// Runs the plans of statements over distributed arrays.
+#include "runtime/distributed/evaluate.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include <ingot/core/array.hpp>
+#include <ingot/core/error.hpp>
+
+#include "runtime/device/graphs.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/device/transfer.hpp"
+#include "runtime/distributed/exchange.hpp"
+#include "runtime/distributed/plan.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/front/joint_outputs.hpp"
+#include "runtime/system/per_thread.hpp"
+#include "runtime/trees/lazy.hpp"
+
+namespace ingot::runtime {
+
+using detail::word;
+using detail::word_kind;
+
+namespace {
+
+/// What a running plan holds. A thread's workspace, so that a repeated statement allocates nothing but its results.
+struct running {
+    std::vector<operand> operands;
+    std::vector<buffer_ref> gathered, fetched;
+    std::vector<message> messages;
+    std::vector<output> outputs;
+    std::deque<detail::layout> layouts;
+    const distributed_storage* shown = nullptr;  // whose ghost layers were explained last
+
+    void clear() noexcept {
+        shown = nullptr;
+        gathered.clear();
+        fetched.clear();
+        layouts.clear();
+    }
+};
+
+std::string ranks_in_words(const std::vector<int>& ranks) {
+    std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+    for (std::size_t k = 0; k < ranks.size(); ++k) text += (k == 0 ? "" : ", ") + std::to_string(ranks[k]);
+    return text;
+}
+
+/// What a fetch moves.
+kernel_explanation explain_fetch(const distributed_storage& from, const std::function<box(int)>& box_of_rank,
+                                 const std::string& what) {
+    const rank_session& session = from.session();
+    const placement& p = *from.where;
+    const std::size_t each = detail::size_of(from.type);
+    kernel_explanation e;
+    e.kind = step_kind::exchange;
+    e.name = "exchange";
+    e.pattern = what + " of an array of shape " + detail::to_text(p.shape) + ", " + to_text(p);
+    std::vector<int> to;
+    for (int other = 0; other < session.size; ++other) {
+        if (other == session.rank || p.is_replica_of(session.rank, other)) continue;
+        const auto sent = static_cast<std::size_t>(size_of_box(common(p.box_of(session.rank), box_of_rank(other))));
+        e.bytes_written += sent * each;
+        e.bytes_read +=
+            static_cast<std::size_t>(size_of_box(common(p.box_of(other), box_of_rank(session.rank)))) * each;
+        if (sent > 0) to.push_back(other);
+    }
+    if (!to.empty()) e.reason = "rank " + std::to_string(session.rank) + " sends to " + ranks_in_words(to);
+    return e;
+}
+
+/// An ordinary operand lies on the rank's device. Random numbers are the same on all.
+void check_ordinary(operand& o, const rank_session& session) {
+    if (o.memory != nullptr && !(o.memory->device == session.device))
+        detail::throw_two_devices("distributed", session.device, o.memory->device);
+    if (o.kind == detail::operand_kind::generator && !(o.device == detail::no_device)) o.device = session.device;
+}
+
+/// This rank's operands of a step. A collective call, for it exchanges what they read of others' elements; with
+/// `shown` it exchanges nothing and shows what it would.
+void read_operands(running& now, const statement_plan& plan, const planned_step& step, const statement& s,
+                   const step_visitor* shown = nullptr) {
+    const rank_session& session = session_of(s);
+    now.operands.clear();
+    for (const planned_operand& p : step.operands) {
+        operand& o = now.operands.emplace_back();
+        if (p.from == planned_operand::source::gathered) {
+            o.type = plan.reductions[p.number].type;
+            o.memory = now.gathered[p.number].get();
+        } else if (p.from == planned_operand::source::constant) {
+            o.kind = detail::operand_kind::scalar;
+            o.type = dtype::i8;
+            o.bits[0] = static_cast<std::uint64_t>(p.value);
+            o.serial = detail::next_serial();
+        } else {
+            o = s.operands[p.number];
+            if (p.at == planned_operand::place::ordinary) check_ordinary(o, session);
+        }
+        if (p.from == planned_operand::source::given && p.at != planned_operand::place::ordinary) {
+            distributed_storage& from = storage_of(*o.memory);
+            if (p.at == planned_operand::place::beside) {
+                if (shown == nullptr)
+                    refresh_ghosts(from);
+                else if (!from.ghosts_are_valid && std::exchange(now.shown, &from) != &from)
+                    shown->exchange(explain_fetch(from, [&](int r) { return from.where->held_by(r); }, "ghost layers"));
+            }
+            if (p.at == planned_operand::place::elsewhere) {
+                std::vector<index_t> extents;
+                for (const range& r : p.wanted[static_cast<std::size_t>(session.rank)]) extents.push_back(r.size());
+                const detail::layout there = detail::contiguous_layout(extents);
+                buffer_ref& memory = now.fetched.emplace_back(
+                    allocate_buffer(static_cast<std::size_t>(there.size()) * detail::size_of(from.type), session.device,
+                                    *context_on(session.device).stream));
+                const auto wanted = [&](int r) { return p.wanted[static_cast<std::size_t>(r)]; };
+                if (shown == nullptr)
+                    fetch(from, wanted, {memory, there});
+                else
+                    shown->exchange(explain_fetch(from, wanted, "elements of other ranks"));
+                o.memory = memory.get();
+            } else {
+                o.memory = from.memory.get();
+            }
+        }
+        if (p.has_layout) o.where = &p.where;
+    }
+}
+
+void reduce_in_parts(running& now, const statement_plan& plan, const planned_reduction& step, const statement& s,
+                     rank_session& session) {
+    read_operands(now, plan, step, s);
+    stream_state& stream = *context_on(session.device).stream;
+    const std::size_t bytes = static_cast<std::size_t>(step.count) * detail::size_of(step.type);
+    buffer_ref gathered =
+        allocate_buffer(std::max<std::size_t>(bytes * static_cast<std::size_t>(step.parts), 1), session.device, stream);
+    if (step.count > 0) {
+        detail::layout part = step.part;
+        const output out{step.type, &gathered, &part};
+        evaluate_without_slot({step.program, now.operands, step.attributes, {&out, 1}});
+        order_write(*gathered, stream);
+        auto* const first = static_cast<std::byte*>(gathered->data);
+        now.messages.clear();
+        for (const planned_reduction::peer& p : step.peers) {
+            now.messages.push_back({p.rank, first + static_cast<std::size_t>(step.my_part) * bytes, bytes, true});
+            now.messages.push_back({p.rank, first + static_cast<std::size_t>(p.part) * bytes, bytes, false});
+        }
+        session.exchange(now.messages);
+    }
+    now.gathered.push_back(std::move(gathered));
+}
+
+void run_last(running& now, const statement_plan& plan, slot& cache, const statement& s) {
+    read_operands(now, plan, plan.last, s);
+    now.outputs.assign(s.outputs.begin(), s.outputs.end());
+    const auto run = [&](const statement& share) {
+        plan.keeps_program ? evaluate(cache, share) : evaluate_without_slot(share);
+    };
+    const statement own{plan.keeps_program ? s.program : std::span<const word>(plan.last.program), now.operands,
+                        plan.keeps_program ? s.attributes : std::span<const word>(plan.last.attributes), now.outputs};
+    if (!plan.written.empty()) {
+        for (std::size_t k = 0; k < s.outputs.size(); ++k) {
+            distributed_storage& to = storage_of(**s.outputs[k].memory);
+            to.ghosts_are_valid = false;  // on every rank, also on one that writes nothing
+            now.outputs[k] = {s.outputs[k].type, &to.memory, &now.layouts.emplace_back(plan.written[k])};
+        }
+        if (plan.has_share) run(own);
+        return;
+    }
+    if (plan.made == nullptr) return run(own);
+    const bool has_ghosts = std::ranges::any_of(plan.made->ghosts, [](index_t g) { return g > 0; });
+    std::vector<std::unique_ptr<distributed_storage>> storages;
+    for (output& o : now.outputs) {
+        std::unique_ptr<distributed_storage> storage;
+        if (has_ghosts || !plan.has_share) {
+            storage = make_storage(o.type, plan.made);
+        } else {
+            storage = std::make_unique<distributed_storage>();
+            storage->where = plan.made;
+            storage->type = o.type;
+            storage->held = plan.made->box_of(storage->session().rank);
+        }
+        o = {o.type, &storage->memory, &storage->owned};
+        storages.push_back(std::move(storage));
+    }
+    if (plan.has_share) run(own);
+    for (std::size_t k = 0; k < storages.size(); ++k) {
+        *s.outputs[k].memory = buffer_over(std::move(storages[k]));
+        *s.outputs[k].where = detail::contiguous_layout(plan.made->shape);
+    }
+}
+
+/// Shows what the plan of a statement does, without doing it.
+void show_plan(running& now, const statement_plan& plan, const statement& s, const step_visitor& shown) {
+    const rank_session& session = session_of(s);
+    stream_state& stream = *context_on(session.device).stream;
+    for (const planned_reduction& step : plan.reductions) {
+        read_operands(now, plan, step, s, &shown);
+        buffer_ref memory;
+        detail::layout where;
+        const output out{step.type, &memory, &where};
+        shown.compute({step.program, now.operands, step.attributes, {&out, 1}, {}, {}});
+        const std::size_t bytes = static_cast<std::size_t>(step.count) * detail::size_of(step.type);
+        kernel_explanation e;
+        e.kind = step_kind::exchange;
+        e.name = "exchange";
+        e.pattern = "all gather the " + std::to_string(step.parts) + " parts of a reduction";
+        e.bytes_read = e.bytes_written = bytes * step.peers.size();
+        std::vector<int> ranks;
+        for (const planned_reduction::peer& p : step.peers) ranks.push_back(p.rank);
+        if (!ranks.empty()) e.reason = "rank " + std::to_string(session.rank) + " sends to " + ranks_in_words(ranks);
+        shown.exchange(e);
+        now.gathered.push_back(allocate_buffer(std::max<std::size_t>(bytes * static_cast<std::size_t>(step.parts), 1),
+                                               session.device, stream));
+    }
+    read_operands(now, plan, plan.last, s, &shown);
+    std::vector<buffer_ref> memory(s.outputs.size());
+    std::vector<detail::layout> where(s.outputs.size());
+    for (std::size_t k = 0; k < memory.size(); ++k) now.outputs.push_back({s.outputs[k].type, &memory[k], &where[k]});
+    if (plan.has_share)
+        shown.compute({plan.keeps_program ? s.program : std::span<const word>(plan.last.program),
+                       now.operands,
+                       plan.keeps_program ? s.attributes : std::span<const word>(plan.last.attributes),
+                       now.outputs,
+                       {},
+                       {}});
+}
+
+/// A thread has a workspace for each statement that is running: reading an operand may evaluate another.
+class workspace {
+public:
+    workspace() {
+        std::vector<std::unique_ptr<running>>& spare = per_thread<std::vector<std::unique_ptr<running>>>::own();
+        if (spare.empty()) {
+            own_ = std::make_unique<running>();
+        } else {
+            own_ = std::move(spare.back());
+            spare.pop_back();
+        }
+    }
+    workspace(const workspace&) = delete;
+    workspace& operator=(const workspace&) = delete;
+    ~workspace() {
+        own_->clear();
+        per_thread<std::vector<std::unique_ptr<running>>>::own().push_back(std::move(own_));
+    }
+    running& get() noexcept { return *own_; }
+
+private:
+    std::unique_ptr<running> own_;
+};
+
+void evaluate_distributed(slot& cache, const statement& s) {
+    if (capture_of_thread() != nullptr)
+        throw distributed_error("[distributed] a graph records no statements over arrays in parts");
+    if (!s.shapes.empty()) {
+        const joint_outputs all{s.program, s.operands, s.attributes, s.outputs, s.shapes, {}};
+        for (const joint_trees& part : split_by_output(all)) evaluate_without_slot(part.get());
+        return;
+    }
+    if (s.repeated.steps != 1)
+        throw distributed_error("[distributed] iterate has no form for arrays in parts yet; write the loop");
+    const bool has_trees =
+        std::ranges::any_of(s.program, [](word w) { return detail::kind_of_word(w) == word_kind::lazy; });
+    if (has_trees || !is_flat(s)) {
+        // Not by the statement's slot, which knows kernels by the layouts alone: the flat program is another one.
+        return evaluate_without_slot(flat_statement(s).get());
+    }
+    const statement_plan& plan = plan_of(s);
+    rank_session& session = session_of(s);
+    workspace room;
+    running& now = room.get();
+    for (const planned_reduction& step : plan.reductions) reduce_in_parts(now, plan, step, s, session);
+    run_last(now, plan, cache, s);
+}
+
+buffer_ref make_like(const buffer& of, bool copy) {
+    const distributed_storage& from = storage_of(of);
+    auto made = std::make_unique<distributed_storage>();
+    made->where = from.where;
+    made->type = from.type;
+    made->held = from.held;
+    made->owned = from.owned;
+    const rank_session& session = from.session();
+    if (copy) {
+        made->memory = detail::copy_of(from.memory, session.device);
+        made->ghosts_are_valid = from.ghosts_are_valid;
+    } else {
+        made->memory = allocate_buffer(from.memory->bytes, session.device, *context_on(session.device).stream);
+    }
+    return buffer_over(std::move(made));
+}
+
+bool keeps_partition(const statement& s, const buffer& to) {
+    if (!is_flat(s)) return false;
+    buffer_ref none;
+    detail::layout where;
+    const output fresh{storage_of(to).type, &none, &where};
+    statement as_new = s;
+    as_new.outputs = {&fresh, 1};
+    return placement_of_result(as_new) == storage_of(to).where.get();
+}
+
+bool read_shown(const buffer& of, std::span<const index_t> edge, std::vector<unsigned char>& bytes) {
+    const distributed_storage& from = storage_of(of);
+    const std::vector<index_t>& shape = from.where->shape;
+    const rank_session& session = from.session();
+    stream_state& stream = *context_on(session.device).stream;
+    std::vector<index_t> extents;
+    for (std::size_t k = 0; k < shape.size(); ++k) extents.push_back(edge[k] > 0 ? 2 * edge[k] : shape[k]);
+    const detail::layout all = detail::contiguous_layout(extents);
+    bytes.resize(static_cast<std::size_t>(all.size()) * detail::size_of(from.type));
+    const buffer_ref shown = allocate_buffer(bytes.size(), session.device, stream);
+    buffer_ref to = shown;
+    // Each axis is read whole or at both ends: a box for each choice of ends.
+    const auto cut = static_cast<std::size_t>(std::ranges::count_if(edge, [](index_t e) { return e > 0; }));
+    for (std::size_t choice = 0; choice < std::size_t{1} << cut; ++choice) {
+        box read, place, whole;
+        for (std::size_t k = 0, bit = 0; k < shape.size(); ++k) {
+            const bool at_end = edge[k] > 0 && (choice >> bit++ & 1) != 0;
+            read.push_back(edge[k] == 0 ? range{0, shape[k]}
+                           : at_end     ? range{shape[k] - edge[k], shape[k]}
+                                        : range{0, edge[k]});
+            place.push_back(at_end ? range{edge[k], 2 * edge[k]} : range{0, read.back().size()});
+            whole.push_back({0, extents[k]});
+        }
+        fetch(from, [&](int) { return read; }, {to, part_of(all, whole, place)});
+    }
+    copy_to_host(*shown, 0, bytes.size(), bytes.data(), stream);
+    return session.rank == 0;
+}
+
+void visit_steps(const statement& s, const step_visitor& shown) {
+    if (!s.shapes.empty()) {
+        const joint_outputs all{s.program, s.operands, s.attributes, s.outputs, s.shapes, {}};
+        for (const joint_trees& part : split_by_output(all)) visit_steps(part.get(), shown);
+        return;
+    }
+    if (!is_flat(s)) {
+        const flat_statement flat(s);  // evaluates what the statement is cut into
+        const statement own = flat.get();
+        if (!is_distributed(own))
+            return shown.compute({own.program, own.operands, own.attributes, own.outputs, {}, {}});
+        return visit_steps(own, shown);
+    }
+    workspace room;
+    room.get().outputs.clear();
+    show_plan(room.get(), plan_of(s), s, shown);
+}
+
+bool has_shape(const buffer& of, std::span<const index_t> shape) noexcept {
+    return std::ranges::equal(storage_of(of).where->shape, shape);
+}
+
+constexpr distributed_functions functions{evaluate_distributed, make_like,  keeps_partition, has_shape,
+                                          read_shown,           visit_steps};
+
+}  // namespace
+
+void serve_distributed_arrays() noexcept { for_distributed.store(&functions, std::memory_order_release); }
+
+}  // namespace ingot::runtime

@@ -1,0 +1,24 @@
+// Moves boxes of elements between ranks.
+#pragma once
+
+#include <functional>
+
+#include "runtime/distributed/storage.hpp"
+
+namespace ingot::runtime {
+
+/// Where elements that a rank wants are to lie: `layout` is that of the box in `memory`.
+struct wanted_box {
+    buffer_ref& memory;
+    const detail::layout& where;
+};
+
+/// Every rank gets the elements of the box that it wants, from the ranks that own them. `box_of_rank` must give the
+/// same answers on all ranks. `with_own`: this rank's own elements are copied too. A collective call.
+void fetch(const distributed_storage& from, const std::function<box(int rank)>& box_of_rank, const wanted_box& to,
+           bool with_own = true);
+
+/// Fills the ghost layers, where they are not valid. A collective call.
+void refresh_ghosts(distributed_storage&);
+
+}  // namespace ingot::runtime

@@ -1,0 +1,83 @@
+// How the ranks compute a statement over distributed arrays: planned once, kept by the session, and run again for the
+// statement's later evaluations.
+//
+// Reductions over split axes come first, innermost first: each rank reduces its part, all gather the parts, and the
+// program reads a fold over them in place of the reduction, in the order of ranks, so that the result is equal on all.
+// The last step computes what is left, each rank its own part.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/distributed/loops.hpp"
+
+namespace ingot::runtime {
+
+/// An operand as this rank reads it.
+struct planned_operand {
+    enum class source : std::uint8_t { given, gathered, constant };
+    /// Where the elements lie: in an ordinary operand; in this rank's part; there or in its ghost layers; on other
+    /// ranks, from which they are fetched.
+    enum class place : std::uint8_t { ordinary, own, beside, elsewhere };
+
+    source from = source::given;
+    place at = place::ordinary;
+    std::size_t number = 0;   // of the statement's operand, or of the step that gathered it
+    bool has_layout = false;  // else the operand's own
+    detail::layout where{};
+    index_t value = 0;          // a constant of int64
+    std::vector<box> wanted{};  // elsewhere: the box that each rank fetches, in C order
+};
+
+struct planned_step {
+    std::vector<detail::word> program, attributes;
+    std::vector<planned_operand> operands;
+};
+
+/// A reduction whose parts all ranks of a group gather: part number k lies at `count * k` elements.
+struct planned_reduction : planned_step {
+    struct peer {
+        int rank;
+        index_t part;
+    };
+    dtype type;
+    detail::layout part;  // of this rank, in the gathered parts
+    index_t count = 0, parts = 1, my_part = 0;
+    std::vector<peer> peers;
+};
+
+struct statement_plan {
+    std::vector<planned_reduction> reductions;
+    planned_step last;
+    bool keeps_program = true;  // of the statement: `last` has none of its own
+
+    // Outputs that are written: this rank's layout of each. Empty where the outputs are new.
+    std::vector<detail::layout> written;
+    // New outputs: their placement, or null where no axis is split.
+    std::shared_ptr<const placement> made;
+    bool has_share = true;  // whether this rank computes anything in the last step
+};
+
+/// A session's plans, by a hash of their keys.
+struct plan_table {
+    struct entry {
+        std::vector<std::uint64_t> key;
+        std::vector<std::shared_ptr<const placement>> named;  // by the key, by their addresses
+        statement_plan plan;
+    };
+    std::unordered_multimap<std::uint64_t, std::unique_ptr<entry>> plans;
+    std::vector<std::uint64_t> key;  // workspace
+};
+
+/// The session's plan of a statement. The statement has neither trees nor several shapes, and reads or writes a
+/// distributed array. Valid until the session ends. Throws distributed_error.
+const statement_plan& plan_of(const statement&);
+/// The session of a statement's distributed arrays.
+rank_session& session_of(const statement&);
+/// The placement that a new result of the statement would have; null where no axis is split, or where it is not known
+/// before reductions are computed.
+const placement* placement_of_result(const statement&);
+
+}  // namespace ingot::runtime
