@@ -90,7 +90,7 @@ dist::partition rows(const dist::mesh& m) { return dist::split(m); }
 /// Conjugate gradients for the five-point Laplacian with zeros around it: 20 iterations a call.
 std::function<void()> conjugate_gradients(index_t n, const dist::partition* p) {
     const array<float> b = filled({n, n}, p);
-    return [b, n, p] {
+    return [b] {
         const slice in(1, -1), low(0, -2), high(2, none);
         array<float> x = b * 0, r = b * 1, d = b * 1, q = b * 0;
         array<float> rr = sum(r * r);
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
     const index_t n = index_t{1} << log2, side = index_t{1} << (log2 / 2), cube = log2 >= 28 ? 640 : 64;
     const slice in(1, -1), low(0, -2), high(2, none);
 
-    const std::vector<row> all{
+    const std::vector<row> statements{
         {"where(x - 2 > y, x * y, x + y)", 1.95, rows,
          [&](const dist::partition* p) -> std::function<void()> {
              return [x = filled({n}, p), y = filled({n}, p), z = array<float>()]() mutable {
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
         {"conjugate gradients, 20 iterations, " + std::to_string(side / 4) + "^2", 1.8, rows_with_ghosts,
          [&](const dist::partition* p) { return conjugate_gradients(side / 4, p); }},
     };
-    for (const row& r : all) {
+    for (const row& r : statements) {
         const double one = timed(r.statement(nullptr));
         dist::traffic moved;
         const double several = on_all(ranks, r, moved);

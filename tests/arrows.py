@@ -30,12 +30,12 @@ runtime/trees: runtime/system runtime/front^
 runtime/front: codegen/graph codegen/plan runtime/system runtime/device runtime/kernels runtime/trees runtime/linalg
     runtime/fft runtime/sorting
 runtime/functions: runtime/device runtime/kernels runtime/front runtime/sorting
-runtime/files: runtime/system runtime/device runtime/functions
+runtime/files: runtime/system runtime/device runtime/functions runtime/front
 runtime/linalg: runtime/system runtime/device runtime/functions runtime/front^
 runtime/fft: runtime/system runtime/device runtime/front^
 runtime/sorting: runtime/system runtime/device runtime/kernels runtime/front^
 runtime/random: runtime/system runtime/device runtime/front
-runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random
+runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random runtime/files
 """
 
 

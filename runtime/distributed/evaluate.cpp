@@ -11,6 +11,7 @@
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/transfer.hpp"
 #include "runtime/distributed/exchange.hpp"
+#include "runtime/distributed/files.hpp"
 #include "runtime/distributed/plan.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/front/joint_outputs.hpp"
@@ -70,6 +71,24 @@ kernel_explanation explain_fetch(const distributed_storage& from, const std::fun
     return e;
 }
 
+/// The elements of other ranks that an operand reads.
+const buffer* fetched(running& now, const distributed_storage& from, const planned_operand& p,
+                      const step_visitor* shown) {
+    const rank_session& session = from.session();
+    std::vector<index_t> extents;
+    for (const range& r : p.wanted[static_cast<std::size_t>(session.rank)]) extents.push_back(r.size());
+    const detail::layout there = detail::contiguous_layout(extents);
+    buffer_ref& memory = now.fetched.emplace_back(
+        allocate_buffer(std::max<std::size_t>(static_cast<std::size_t>(there.size()) * detail::size_of(from.type), 1),
+                        session.device, *context_on(session.device).stream));
+    const auto wanted = [&](int r) { return p.wanted[static_cast<std::size_t>(r)]; };
+    if (shown == nullptr)
+        fetch(from, wanted, {memory, there});
+    else
+        shown->exchange(explain_fetch(from, wanted, "elements of other ranks"));
+    return memory.get();
+}
+
 /// An ordinary operand lies on the rank's device. Random numbers are the same on all.
 void check_ordinary(operand& o, const rank_session& session) {
     if (o.memory != nullptr && !(o.memory->device == session.device))
@@ -86,8 +105,17 @@ void read_operands(running& now, const statement_plan& plan, const planned_step&
     for (const planned_operand& p : step.operands) {
         operand& o = now.operands.emplace_back();
         if (p.from == planned_operand::source::gathered) {
-            o.type = plan.reductions[p.number].type;
+            const planned_reduction& made = plan.reductions[p.number];
+            o.type = made.type;
             o.memory = now.gathered[p.number].get();
+            if (p.at == planned_operand::place::elsewhere) {
+                distributed_storage from;
+                from.where = made.placed;
+                from.type = made.type;
+                from.memory = now.gathered[p.number];
+                from.owned = made.owned;
+                o.memory = fetched(now, from, p, shown);
+            }
         } else if (p.from == planned_operand::source::constant) {
             o.kind = detail::operand_kind::scalar;
             o.type = dtype::i8;
@@ -105,22 +133,7 @@ void read_operands(running& now, const statement_plan& plan, const planned_step&
                 else if (!from.ghosts_are_valid && std::exchange(now.shown, &from) != &from)
                     shown->exchange(explain_fetch(from, [&](int r) { return from.where->held_by(r); }, "ghost layers"));
             }
-            if (p.at == planned_operand::place::elsewhere) {
-                std::vector<index_t> extents;
-                for (const range& r : p.wanted[static_cast<std::size_t>(session.rank)]) extents.push_back(r.size());
-                const detail::layout there = detail::contiguous_layout(extents);
-                buffer_ref& memory = now.fetched.emplace_back(
-                    allocate_buffer(static_cast<std::size_t>(there.size()) * detail::size_of(from.type), session.device,
-                                    *context_on(session.device).stream));
-                const auto wanted = [&](int r) { return p.wanted[static_cast<std::size_t>(r)]; };
-                if (shown == nullptr)
-                    fetch(from, wanted, {memory, there});
-                else
-                    shown->exchange(explain_fetch(from, wanted, "elements of other ranks"));
-                o.memory = memory.get();
-            } else {
-                o.memory = from.memory.get();
-            }
+            o.memory = p.at == planned_operand::place::elsewhere ? fetched(now, from, p, shown) : from.memory.get();
         }
         if (p.has_layout) o.where = &p.where;
     }
@@ -352,7 +365,7 @@ bool has_shape(const buffer& of, std::span<const index_t> shape) noexcept {
 }
 
 constexpr distributed_functions functions{evaluate_distributed, make_like,  keeps_partition, has_shape,
-                                          read_shown,           visit_steps};
+                                          read_shown,           save_parts, visit_steps};
 
 }  // namespace
 

@@ -46,6 +46,10 @@ struct planned_reduction : planned_step {
     detail::layout part;  // of this rank, in the gathered parts
     index_t count = 0, parts = 1, my_part = 0;
     std::vector<peer> peers;
+    // Where the values lie that each rank has parts of, and their layout in the gathered memory; null where all ranks
+    // have all.
+    std::shared_ptr<const placement> placed;
+    detail::layout owned;
 };
 
 struct statement_plan {

@@ -196,12 +196,11 @@ void run(const std::function<void(session&)>& f, int ranks_alone) {
 }
 
 mesh::mesh(const session& s)
-    : state_(std::make_shared<runtime::rank_mesh>(s.state(), std::vector<std::string>{"ranks"},
-                                                  std::vector<int>{s.size()})) {}
+    : state_(std::make_shared<runtime::rank_mesh>(runtime::rank_mesh{s.state(), {"ranks"}, {s.size()}})) {}
 
 mesh::mesh(const session& s, std::initializer_list<const char*> names, std::initializer_list<int> extents) {
-    auto made = std::make_shared<runtime::rank_mesh>(s.state(), std::vector<std::string>(names.begin(), names.end()),
-                                                     std::vector<int>(extents));
+    auto made =
+        std::make_shared<runtime::rank_mesh>(runtime::rank_mesh{s.state(), {names.begin(), names.end()}, extents});
     long long product = 1;
     for (const int e : extents) product *= std::max(e, 0);
     if (names.size() != extents.size() || product != s.size())

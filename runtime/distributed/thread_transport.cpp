@@ -178,7 +178,8 @@ public:
         try {
             wait_on_host(stream);
             for (const message& m : messages)
-                if (m.is_sent) shared.send(rank, m.peer, posts.emplace_back(m.data, m.bytes, m.peer));
+                if (m.is_sent)
+                    shared.send(rank, m.peer, posts.emplace_back(shared_group::post{m.data, m.bytes, m.peer}));
             for (const message& m : messages) {
                 if (m.is_sent) continue;
                 shared_group::post& from = shared.receive(m.peer, rank, m.bytes);

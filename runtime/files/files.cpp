@@ -8,9 +8,11 @@
 #include <optional>
 #include <string_view>
 
+#include "runtime/device/copy_view.hpp"
 #include "runtime/files/npy.hpp"
 #include "runtime/files/zip_reader.hpp"
 #include "runtime/files/zip_writer.hpp"
+#include "runtime/front/evaluate.hpp"
 #include "runtime/system/warning.hpp"
 
 namespace ingot {
@@ -94,6 +96,13 @@ private:
 namespace detail {
 
 void save_elements(const std::string& path, dtype type, const buffer_ref& memory, const layout& where) {
+    if (memory && memory->device.kind() == device_kind::distributed) {
+        if (is_whole(memory, where, size_of(type))) return runtime::for_distributed.load()->save(path, *memory);
+        buffer_ref computed;  // of a view
+        layout whole;
+        runtime::copy_view(type, *memory, where, computed, whole);
+        return save_elements(path, type, computed, whole);
+    }
     runtime::output_file file("save", path);
     runtime::write_npy(file.subject(), type, memory, where,
                        [&](std::span<const std::byte> bytes) { file.append(bytes); });

@@ -23,6 +23,8 @@ public:
     ~output_file();
 
     const std::string& subject() const noexcept { return subject_; }
+    /// The name under which it is written until it is published.
+    const std::filesystem::path& temporary() const noexcept { return temporary_; }
     std::uint64_t size() const noexcept { return size_; }
     void append(std::span<const std::byte> bytes);
     /// Overwrites existing bytes.

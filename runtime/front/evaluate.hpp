@@ -44,6 +44,8 @@ struct distributed_functions {
     /// For printing: copies an array's elements to the host in C order, of an axis with `edge` > 0 only so many from
     /// each end. A collective call. Returns whether this rank prints.
     bool (*read_shown)(const buffer&, std::span<const detail::index_t> edge, std::vector<unsigned char>& bytes);
+    /// Writes a .npy file, each rank its part.
+    void (*save)(const std::string& path, const buffer&);
     /// Shows the steps, which are not run.
     void (*visit_steps)(const statement&, const step_visitor&);
 };

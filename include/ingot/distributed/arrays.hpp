@@ -6,6 +6,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <utility>
 
 #include <ingot/core/array.hpp>
@@ -27,6 +28,8 @@ INGOT_API void copy_to_all(destination to, const buffer_ref& from, const layout&
 /// Copies a part to memory under a partition. Throws distributed_error where the part's shape is not this rank's.
 INGOT_API void write_local_part(destination to, const buffer_ref& part, const layout& part_where);
 INGOT_API bool has_parts(const buffer_ref& memory) noexcept;
+/// Reads a .npy file, each rank its part.
+INGOT_API void load_parts(const std::string& path, destination to, const distributed::partition&);
 
 template <class T>
 destination destination_of(leaf<T>& l) {
@@ -165,6 +168,24 @@ array<T> local(const array<T>& a) {
     if (!is_distributed(a)) return a;
     detail::leaf<T> l;
     detail::parts::copy_local_part(detail::parts::destination_of(l), a.as_leaf().memory(), a.as_leaf().where());
+    return array<T>(detail::adopted{}, std::move(l));
+}
+
+/// An array from a .npy file under a partition, of which every rank reads its part. `save(path, x)` writes one: all
+/// ranks call it, and the file appears when all have written their parts. Throws file_error, and dtype_error where the
+/// file holds another type.
+///
+///     distributed::run_local(2, [](distributed::session& s) {
+///         const auto rows = distributed::split(distributed::mesh(s));
+///         save("parts.npy", distributed::redistribute(arange<int>(6), rows));
+///         array<int> x = distributed::load<int>("parts.npy", rows);
+///         if (s.rank() == 1) std::cout << distributed::local(x);
+///     });
+///     // prints: [3 4 5]
+template <class T>
+array<T> load(const std::string& path, const partition& p) {
+    detail::leaf<T> l;
+    detail::parts::load_parts(path, detail::parts::destination_of(l), p);
     return array<T>(detail::adopted{}, std::move(l));
 }
 

@@ -1,0 +1,100 @@
+// A statement that is being planned: its program is rewritten as reductions and products are taken out.
+#pragma once
+
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <vector>
+
+#include "runtime/distributed/plan.hpp"
+
+namespace ingot::runtime {
+
+inline bool is_product(detail::word w) {
+    return detail::kind_of_word(w) == detail::word_kind::library &&
+           detail::code_of_word(w) == static_cast<detail::word>(detail::library_function::matrix_product);
+}
+
+/// Where the value of a word begins.
+struct beginning {
+    std::size_t program, operands, attributes;
+};
+
+/// A statement that is being planned: its program is rewritten as reductions are taken out.
+struct draft {
+    std::vector<detail::word> program;
+    std::vector<operand> operands;
+    std::vector<planned_operand> sources;
+    std::vector<const placement*> placements;
+    std::vector<const detail::layout*> owned;
+    std::vector<detail::word> attributes;
+    std::deque<detail::layout> layouts;
+    std::vector<std::shared_ptr<const placement>> kept;
+
+    /// Calls f(word number, where its value begins, end of its operands, end of its attributes) until f returns true.
+    template <class F>
+    bool find_value(F f) const {
+        std::vector<beginning> values;
+        std::size_t operand_at = 0, attribute_at = 0;
+        for (std::size_t w = 0; w < program.size(); ++w) {
+            const auto arity = static_cast<std::size_t>(detail::arity_of_word(program[w]));
+            const beginning b = arity ? values[values.size() - arity] : beginning{w, operand_at, attribute_at};
+            values.resize(values.size() - arity);
+            values.push_back(b);
+            operand_at += static_cast<std::size_t>(detail::operands_of_word(program[w]));
+            attribute_at += detail::is_binder(detail::kind_of_word(program[w])) ? 1 : 0;
+            if (f(w, b, operand_at, attribute_at)) return true;
+        }
+        return false;
+    }
+
+    void add_operand(const operand& o, std::size_t number) {
+        operands.push_back(o);
+        sources.emplace_back().number = number;
+        placements.push_back(is_distributed(o.memory) ? storage_of(*o.memory).where.get() : nullptr);
+        owned.push_back(placements.back() ? &storage_of(*o.memory).owned : nullptr);
+    }
+};
+
+/// The statement; where `expands`, its references are replaced by the words that they repeat. Throws distributed_error
+/// where that makes too many.
+draft draft_of(const statement& s, bool expands);
+
+/// `count` operands of a draft, from number `first` on, as this rank reads them over these loops. Throws
+/// distributed_error where one lies elsewhere.
+std::vector<planned_operand> plan_operands(const draft& d, std::size_t first, std::size_t count, const loops& all);
+
+/// The layout of elements of a distributed array in the memory of a box, whose layout is `of`.
+detail::layout layout_in(const access& a, const detail::layout& seen, const box& whole, const detail::layout& of);
+/// This rank's share of a layout over loops.
+detail::layout narrowed(const detail::layout& whole, const loops& all, std::span<const int> own, int rank);
+
+/// A word of a draft with the value that ends in it.
+struct found_value {
+    std::size_t word;
+    beginning from, until;
+};
+
+/// An operand of words that are put into a draft.
+struct new_operand {
+    operand leaf;
+    planned_operand source;
+    const placement* where = nullptr;
+    const detail::layout* owned = nullptr;
+};
+/// Puts words in place of a value's.
+void replace(draft& in, const found_value& old, std::initializer_list<detail::word> words,
+             const std::vector<new_operand>& operands, std::initializer_list<detail::word> bound);
+
+/// Completes a step whose value is folded over these mesh axes: the number of parts, this rank's, and the ranks that
+/// have others.
+void share_parts(planned_reduction& step, const rank_mesh& mesh, const std::vector<int>& folded);
+
+/// Takes a reduction out of a draft, as a step of the plan, where it binds a split axis. Returns whether it did. Throws
+/// distributed_error where the reduction has no form in parts.
+bool take_reduction(statement_plan& plan, draft& d, const loops& outer, const found_value& value);
+/// The same of a matrix product of which an operand is split: by rows of the first, by columns of the second, or by the
+/// axis over which both are summed.
+bool take_product(statement_plan& plan, draft& d, const loops& outer, const found_value& value);
+
+}  // namespace ingot::runtime

@@ -1,0 +1,138 @@
+// Matrix products of operands in parts. Each rank multiplies what it has: its rows of the first operand, its columns of
+// the second, or its share of the axis that both sum over; then the products are gathered and summed.
+#include <algorithm>
+
+#include <ingot/core/error.hpp>
+
+#include "runtime/distributed/draft.hpp"
+#include "runtime/trees/lazy.hpp"
+
+namespace ingot::runtime {
+
+using detail::word;
+using detail::word_kind;
+
+namespace {
+
+/// An operand of a product over the product's own axes, rows and columns, and those that the word binds.
+detail::layout over_product(const detail::layout& l, int bound) {
+    const int own = std::min(l.rank(), bound);
+    detail::layout to(2 + own);
+    to.offset = l.offset;
+    for (int j = 0; j < 2; ++j) to.shape()[j] = 1, to.strides()[j] = 0;
+    for (int j = 0; j < own; ++j) {
+        to.shape()[2 + j] = l.shape()[l.rank() - own + j];
+        to.strides()[2 + j] = l.strides()[l.rank() - own + j];
+    }
+    return to;
+}
+
+}  // namespace
+
+bool take_product(statement_plan& plan, draft& d, const loops& outer, const found_value& value) {
+    const auto& [w, from, until] = value;
+    const auto program = std::span(d.program).subspan(from.program, until.program - from.program);
+    const auto operands = std::span(d.operands).subspan(from.operands, until.operands - from.operands);
+    const auto placements = std::span(d.placements).subspan(from.operands, operands.size());
+    const auto attributes = std::span(d.attributes).subspan(from.attributes, until.attributes - from.attributes);
+    const auto in_parts = std::ranges::find_if(placements, [](const placement* p) { return p != nullptr; });
+    if (in_parts == placements.end()) return false;
+
+    const int rank_of_value = static_cast<int>(outer.of_word(w).size());
+    loops own(program, operands, attributes, rank_of_value, true);
+    own.follow_operands(operands, placements);
+    const std::span<const int> bound = own.of_last();
+    const auto loop_at = [&](std::size_t k) -> const loop& { return own.all()[static_cast<std::size_t>(bound[k])]; };
+    const loop &rows = loop_at(0), &summed = loop_at(1), &columns = loop_at(2);
+    if (rows.over < 0 && summed.over < 0 && columns.over < 0) return false;
+    for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
+        if (!has_axes(operands[i])) continue;
+        const detail::layout& l = *operands[i].where;
+        for (int j = 0; j < l.rank(); ++j)
+            if (const int at = loop_of(own.of(i), l.rank(), j); at >= 0 && at < rank_of_value && l.strides()[j] != 0)
+                throw distributed_error(
+                    "[distributed] a batch of products has no form where the matrices lie in parts; split the batch's "
+                    "axis alone, by distributed::redistribute");
+    }
+
+    const std::shared_ptr<const rank_mesh>& mesh = (*in_parts)->mesh;
+    const int rank = mesh->session->rank;
+    planned_reduction step;
+    step.type = detail::dtype_of_word(program.back());
+    step.program.assign(program.begin(), program.end());
+    step.attributes.assign(attributes.begin(), attributes.end());
+    step.part = detail::contiguous_layout(
+        std::vector<index_t>{own.range_of(bound[0], rank).size(), own.range_of(bound[2], rank).size()});
+    step.count = step.part.size();
+    step.operands = plan_operands(d, from.operands, operands.size(), own);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        planned_operand& o = step.operands[i];
+        if (!has_axes(operands[i])) continue;
+        const bool is_place = i + 1 == operands.size();  // of an element in the product
+        o.where = is_place ? step.part : over_product(o.has_layout ? o.where : *operands[i].where, 3);
+        o.has_layout = true;
+    }
+    std::vector<int> folded;
+    if (summed.over >= 0) folded.push_back(summed.over);
+    share_parts(step, *mesh, folded);
+
+    // The products as an array of rows, columns and, where there are several, parts.
+    const bool is_split = rows.over >= 0 || columns.over >= 0, has_parts = step.parts > 1;
+    detail::layout& local = d.layouts.emplace_back(has_parts ? 3 : 2);
+    local.offset = 0;
+    for (int j = 0; j < 2; ++j) {
+        local.shape()[j] = step.part.shape()[j];
+        local.strides()[j] = step.part.strides()[j];
+    }
+    if (has_parts) {
+        local.shape()[2] = step.parts;
+        local.strides()[2] = step.count;
+    }
+    const detail::layout& place = *operands.back().where;
+    detail::layout& seen = d.layouts.emplace_back(place.rank() + (has_parts ? 1 : 0));
+    const index_t each = is_split ? step.parts : 1;  // elements of the array for each of the product
+    seen.offset = place.offset * each;
+    for (int j = 0; j < place.rank(); ++j) {
+        seen.shape()[j] = place.shape()[j];
+        seen.strides()[j] = place.strides()[j] * each;
+    }
+    if (has_parts) {
+        seen.shape()[place.rank()] = step.parts;
+        seen.strides()[place.rank()] = is_split ? 1 : step.count;
+    }
+    new_operand products;
+    products.leaf.type = step.type;
+    products.leaf.where = &seen;
+    products.source.from = planned_operand::source::gathered;
+    products.source.number = plan.reductions.size();
+    products.owned = &local;
+    if (is_split) {
+        auto where = std::make_shared<placement>();
+        where->mesh = mesh;
+        for (const loop* l : {&rows, &columns}) {
+            where->shape.push_back(l->extent);
+            where->over.push_back(l->over);
+            where->ranges.push_back(l->over < 0 ? std::vector<range>{{0, l->extent}} : l->ranges);
+        }
+        if (has_parts) {
+            where->shape.push_back(step.parts);
+            where->over.push_back(-1);
+            where->ranges.push_back({{0, step.parts}});
+        }
+        where->ghosts.assign(where->shape.size(), 0);
+        products.where = d.kept.emplace_back(std::move(where)).get();
+    }
+    if (is_split) step.placed = d.kept.back();
+    step.owned = local;
+    const dtype type = step.type;
+    plan.reductions.push_back(std::move(step));
+    const word leaf = detail::make_word(word_kind::leaf, type);
+    if (has_parts)
+        replace(d, value, {leaf, detail::make_word(word_kind::reduce, type, static_cast<word>(detail::fold::sum))},
+                {products}, {1});
+    else
+        replace(d, value, {leaf}, {products}, {});
+    return true;
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,262 @@
+// Reductions over split axes.
+#include <algorithm>
+#include <limits>
+
+#include <ingot/core/error.hpp>
+
+#include "runtime/distributed/draft.hpp"
+#include "runtime/trees/lazy.hpp"
+
+namespace ingot::runtime {
+
+using detail::word;
+using detail::word_kind;
+
+namespace {
+
+/// A reduction over split axes that is taken out of a draft: the words of its value, its loops, and the ranks that
+/// gather its parts.
+class taken_reduction {
+public:
+    taken_reduction(statement_plan& plan, draft& all, const loops& outer, const found_value& value)
+        : plan_(plan),
+          all_(all),
+          value_(value),
+          from_(value.from),
+          until_(value.until),
+          rank_(static_cast<int>(outer.of_word(value.word).size())),
+          own_(program(), operands(), attributes(), rank_, true) {
+        own_.follow_operands(operands(), placements());
+        if (own_.mesh() == nullptr) return;
+        for (const int at : own_.of_last())
+            if (const int over = own_.all()[static_cast<std::size_t>(at)].over; over >= 0) folded_.push_back(over);
+    }
+
+    /// Whether the reduction binds a split axis.
+    bool is_over_parts() const noexcept { return !folded_.empty(); }
+
+    /// Replaces the reduction in the draft by a fold over its parts. Throws distributed_error where none joins them.
+    void replace() {
+        describe();
+        const word code = program().back();
+        const dtype type = detail::dtype_of_word(code);
+        const auto fold = static_cast<detail::fold>(detail::code_of_word(code));
+        switch (fold) {
+            case detail::fold::user:
+                throw distributed_error(
+                    "[distributed] a reduction_kernel over a split axis has no form in parts; use "
+                    "distributed::gather(x)");
+            case detail::fold::argmin:
+            case detail::fold::argmax:
+                return replace_place_of(fold == detail::fold::argmin ? detail::fold::min : detail::fold::max);
+            default: {
+                const auto join = fold == detail::fold::count_nonzero ? detail::fold::sum : fold;
+                const gathered g = gather({program().begin(), program().end()}, {}, type);
+                ingot::runtime::replace(all_, value_, {detail::make_word(word_kind::leaf, type), reduction(join, type)},
+                                        {g}, {1});
+            }
+        }
+    }
+
+private:
+    /// The parts of a value, as an operand over its axes and, last, the parts.
+    using gathered = new_operand;
+
+    std::span<const word> program() const {
+        return std::span(all_.program).subspan(from_.program, until_.program - from_.program);
+    }
+    std::span<const operand> operands() const {
+        return std::span(all_.operands).subspan(from_.operands, until_.operands - from_.operands);
+    }
+    std::span<const placement* const> placements() const {
+        return std::span(all_.placements).subspan(from_.operands, until_.operands - from_.operands);
+    }
+    std::span<const word> attributes() const {
+        return std::span(all_.attributes).subspan(from_.attributes, until_.attributes - from_.attributes);
+    }
+    static word reduction(detail::fold f, dtype type) {
+        return detail::make_word(word_kind::reduce, type, static_cast<std::uint32_t>(f));
+    }
+    static word map(detail::op o, dtype type) {
+        return detail::make_word(word_kind::map, type, static_cast<std::uint32_t>(o));
+    }
+    const loop& loop_at(int j) const { return own_.all()[static_cast<std::size_t>(j)]; }
+
+    void describe() {
+        const rank_mesh& mesh = *own_.mesh();
+        const rank_session& session = *mesh.session;
+        moves_.assign(static_cast<std::size_t>(rank_), false);
+        for (std::size_t i = 0; i < operands().size(); ++i) {
+            if (!has_axes(operands()[i])) continue;
+            const detail::layout& l = *operands()[i].where;
+            for (int j = 0; j < l.rank(); ++j)
+                if (const int at = loop_of(own_.of(i), l.rank(), j); at >= 0 && at < rank_)
+                    if (l.strides()[j] != 0 && l.shape()[j] != 1) moves_[static_cast<std::size_t>(at)] = true;
+        }
+        for (const int m : folded_) parts_ *= mesh.extents[static_cast<std::size_t>(m)];
+        for (int j = 0; j < rank_; ++j)
+            extents_.push_back(moves_[static_cast<std::size_t>(j)] ? own_.range_of(j, session.rank).size() : 1);
+        bool is_split = false;
+        for (int j = 0; j < rank_; ++j) is_split |= loop_at(j).over >= 0;
+        if (!is_split) return;
+        auto where = std::make_shared<placement>();
+        where->mesh = (*std::ranges::find_if(placements(), [](const placement* p) { return p != nullptr; }))->mesh;
+        for (int j = 0; j < rank_; ++j) {
+            const bool is_moved = moves_[static_cast<std::size_t>(j)];
+            const loop& l = loop_at(j);
+            where->shape.push_back(is_moved ? l.extent : 1);
+            where->over.push_back(is_moved ? l.over : -1);
+            where->ranges.push_back(is_moved && l.over >= 0 ? l.ranges
+                                                            : std::vector<range>{{0, is_moved ? l.extent : 1}});
+        }
+        where->shape.push_back(parts_);
+        where->over.push_back(-1);
+        where->ranges.push_back({{0, parts_}});
+        where->ghosts.assign(where->shape.size(), 0);
+        placement_ = all_.kept.emplace_back(std::move(where)).get();
+    }
+
+    /// Adds the step that computes and gathers a value of the reduction's operands.
+    gathered gather(std::vector<word> words, const std::vector<index_t>& constants, dtype type) {
+        planned_reduction step;
+        step.program = std::move(words);
+        step.attributes.assign(attributes().begin(), attributes().end());
+        step.type = type;
+        step.part = detail::contiguous_layout(extents_);
+        step.count = step.part.size();
+        share_parts(step, *own_.mesh(), folded_);
+        step.operands = plan_operands(all_, from_.operands, operands().size(), own_);
+        for (std::size_t i = 0; i < operands().size(); ++i) {  // extent 1 along axes on which nothing moves
+            if (!has_axes(operands()[i])) continue;
+            planned_operand& o = step.operands[i];
+            if (!o.has_layout) o.where = *operands()[i].where;
+            o.has_layout = true;
+            for (int j = 0; j < o.where.rank(); ++j)
+                if (const int at = loop_of(own_.of(i), o.where.rank(), j);
+                    at >= 0 && at < rank_ && !moves_[static_cast<std::size_t>(at)])
+                    o.where.shape()[j] = 1;
+        }
+        for (const index_t c : constants) {
+            planned_operand& o = step.operands.emplace_back();
+            o.from = planned_operand::source::constant;
+            o.value = c;
+        }
+        detail::layout& local = all_.layouts.emplace_back(rank_ + 1);
+        for (int j = 0; j < rank_; ++j) {
+            local.shape()[j] = step.part.shape()[j];
+            local.strides()[j] = step.part.strides()[j];
+        }
+        local.shape()[rank_] = parts_;
+        local.strides()[rank_] = step.count;
+        gathered g;
+        g.leaf.type = type;
+        g.source.from = planned_operand::source::gathered;
+        g.source.number = plan_.reductions.size();
+        g.where = placement_;
+        g.owned = &local;
+        detail::layout& seen =
+            all_.layouts.emplace_back(placement_ != nullptr ? detail::contiguous_layout(placement_->shape) : local);
+        for (int j = 0; j < rank_; ++j)
+            if (!moves_[static_cast<std::size_t>(j)]) {  // the value repeats along the axis
+                seen.shape()[j] = loop_at(j).extent;
+                seen.strides()[j] = 0;
+            }
+        g.leaf.where = &seen;
+        if (placement_ != nullptr) step.placed = all_.kept.back();
+        step.owned = local;
+        plan_.reductions.push_back(std::move(step));
+        return g;
+    }
+
+    /// The same parts with an axis of extent `parts` before the last one, along which they repeat.
+    gathered repeated(const gathered& of) {
+        gathered g = of;
+        const detail::layout& seen = *of.leaf.where;
+        detail::layout& l = all_.layouts.emplace_back(rank_ + 2);
+        l.offset = seen.offset;
+        for (int j = 0; j < rank_; ++j) l.shape()[j] = seen.shape()[j], l.strides()[j] = seen.strides()[j];
+        l.shape()[rank_] = l.shape()[rank_ + 1] = parts_;
+        l.strides()[rank_] = 0;
+        l.strides()[rank_ + 1] = seen.strides()[rank_];
+        g.leaf.where = &l;
+        return g;
+    }
+
+    /// argmin, argmax: the least index among the parts whose value is the best, or NaN.
+    void replace_place_of(detail::fold best) {
+        using enum detail::op;
+        const rank_session& session = *own_.mesh()->session;
+        const std::span<const int> bound = own_.of_last();
+        const auto size_of_loop = [&](int at) { return loop_at(at).extent; };
+        index_t inner = 1, local = 1, extent = 1, low = 0;
+        bool is_past = false;
+        for (const int at : bound) {
+            const range r = own_.range_of(at, session.rank);
+            if (loop_at(at).over >= 0) {
+                if (is_past)
+                    throw distributed_error(
+                        "[distributed] argmin and argmax over two split axes have no form in parts; "
+                        "use distributed::gather(x)");
+                is_past = true;
+                extent = size_of_loop(at), local = r.size(), low = r.low;
+            } else if (is_past) {
+                inner *= size_of_loop(at);
+            }
+        }
+        constexpr dtype place = dtype::i8;
+        constexpr index_t last = std::numeric_limits<index_t>::max();
+        std::vector<word> value(program().begin(), program().end());
+        const dtype type = detail::dtype_of_word(value[value.size() - 2]);
+        std::vector<word> index = value;
+        value.back() = reduction(best, type);
+        // From the place in this rank's part, i: i + i / (local * inner) * (extent - local) * inner + low * inner.
+        const word number = detail::make_word(word_kind::scalar, place);
+        const auto of_this = static_cast<std::uint32_t>(index.size() - 1);
+        std::vector<index_t> constants;
+        if (local > 0) {
+            for (const word w :
+                 {detail::make_word(word_kind::reference, place, of_this), number, map(floor_divide, place), number,
+                  map(multiply, place), map(add, place), number, map(add, place)})
+                index.push_back(w);
+            constants = {local * inner, (extent - local) * inner, low * inner};
+        } else {  // nothing is here: a place that is never the least
+            for (const word w : {number, map(multiply, place), number, map(add, place)}) index.push_back(w);
+            constants = {0, last};
+        }
+        const gathered values = gather(std::move(value), {}, type), places = gather(std::move(index), constants, place);
+        gathered none;
+        none.source.from = planned_operand::source::constant;
+        none.source.value = last;
+        none.leaf.kind = detail::operand_kind::scalar;
+        none.leaf.type = place;
+        const word leaf = detail::make_word(word_kind::leaf, type);
+        ingot::runtime::replace(
+            all_, value_,
+            {leaf, leaf, reduction(best, type), map(equal, dtype::b1), leaf, leaf, map(not_equal, dtype::b1),
+             map(logical_or, dtype::b1), detail::make_word(word_kind::leaf, place), number, map(where, place),
+             reduction(detail::fold::min, place)},
+            {values, repeated(values), values, values, places, none}, {1, 1});
+    }
+
+    statement_plan& plan_;
+    draft& all_;
+    const found_value value_;
+    const beginning from_, until_;
+    const int rank_;
+    loops own_;
+    std::vector<int> folded_;  // mesh axes
+    std::vector<bool> moves_;  // the axes along which the value moves; it has extent 1 along the others
+    std::vector<index_t> extents_;
+    index_t parts_ = 1;
+    const placement* placement_ = nullptr;  // of the parts, where an axis of the value is split
+};
+
+}  // namespace
+
+bool take_reduction(statement_plan& plan, draft& d, const loops& outer, const found_value& value) {
+    taken_reduction taken(plan, d, outer, value);
+    if (taken.is_over_parts()) taken.replace();
+    return taken.is_over_parts();
+}
+
+}  // namespace ingot::runtime
