@@ -197,7 +197,7 @@ int main(int argc, char** argv) {
              .kind = bench::promise::share,
              .goal = 0.9});
 
-    // What a statement over arrays in parts costs the host more than one over ordinary arrays of the part's size.
+    // The host's time of a statement over arrays in parts, beside one over ordinary arrays of the part's size.
     double in_parts = 0, alone = 0;
     dist::run_local(ranks, [&](dist::session& s) {
         const dist::partition p = dist::split(dist::mesh(s));

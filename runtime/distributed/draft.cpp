@@ -39,7 +39,7 @@ detail::layout narrowed(const detail::layout& whole, const loops& all, std::span
 
 namespace {
 
-/// What a rank reads of others' elements may be fetched without a word if it is no more than this.
+/// A rank fetches up to this many bytes of other ranks' elements for an operand; more must be moved by name.
 constexpr std::size_t little = 65536;
 /// References are written out up to this length of a program.
 constexpr std::size_t most_words = 8192;
@@ -91,12 +91,6 @@ bool lies_in(const box& inner, const box& outer) {
         "; give it ghost layers, or move it by distributed::redistribute(x, partition) or distributed::gather(x)");
 }
 
-detail::layout contiguous_in(const box& b) {
-    std::vector<index_t> extents;
-    for (const range& r : b) extents.push_back(r.size());
-    return detail::contiguous_layout(extents);
-}
-
 /// Plans the reading of a layout of a distributed array whose part has the layout `owned`.
 void plan_reading(planned_operand& to, const detail::layout& seen, const placement& p, const detail::layout& owned,
                   dtype type, const loops& all, std::span<const int> own) {
@@ -121,7 +115,7 @@ void plan_reading(planned_operand& to, const detail::layout& seen, const placeme
         box& b = to.wanted.emplace_back();
         if (is_affine) {
             b = read_box(a, seen, all, own, r);
-        } else {  // what is no map of indices is fetched whole
+        } else {  // a reshaped view is fetched whole
             for (const index_t extent : p.shape) b.push_back({0, extent});
         }
         most = std::max(most, size_of_box(b));
@@ -129,7 +123,7 @@ void plan_reading(planned_operand& to, const detail::layout& seen, const placeme
     const std::size_t bytes = static_cast<std::size_t>(most) * detail::size_of(type);
     if (bytes > little) throw_far(p, all, bytes);
     const box& mine = to.wanted[static_cast<std::size_t>(rank)];
-    to.where = narrowed(is_affine ? layout_in(a, seen, mine, contiguous_in(mine)) : seen, all, own, rank);
+    to.where = narrowed(is_affine ? layout_in(a, seen, mine, contiguous_layout(mine)) : seen, all, own, rank);
 }
 
 }  // namespace

@@ -21,11 +21,10 @@
 namespace ingot::runtime {
 
 using detail::word;
-using detail::word_kind;
 
 namespace {
 
-/// What a running plan holds. A thread's workspace, so that a repeated statement allocates nothing but its results.
+/// The workspace of a running plan, kept by the thread for later statements.
 struct running {
     std::vector<operand> operands;
     std::vector<buffer_ref> gathered, fetched;
@@ -48,7 +47,7 @@ std::string ranks_in_words(const std::vector<int>& ranks) {
     return text;
 }
 
-/// What a fetch moves.
+/// Explains a fetch: its messages and bytes.
 kernel_explanation explain_fetch(const distributed_storage& from, const std::function<box(int)>& box_of_rank,
                                  const std::string& what) {
     const rank_session& session = from.session();
@@ -75,9 +74,7 @@ kernel_explanation explain_fetch(const distributed_storage& from, const std::fun
 const buffer* fetched(running& now, const distributed_storage& from, const planned_operand& p,
                       const step_visitor* shown) {
     const rank_session& session = from.session();
-    std::vector<index_t> extents;
-    for (const range& r : p.wanted[static_cast<std::size_t>(session.rank)]) extents.push_back(r.size());
-    const detail::layout there = detail::contiguous_layout(extents);
+    const detail::layout there = contiguous_layout(p.wanted[static_cast<std::size_t>(session.rank)]);
     buffer_ref& memory = now.fetched.emplace_back(
         allocate_buffer(std::max<std::size_t>(static_cast<std::size_t>(there.size()) * detail::size_of(from.type), 1),
                         session.device, *context_on(session.device).stream));
@@ -272,9 +269,7 @@ void evaluate_distributed(slot& cache, const statement& s) {
     }
     if (s.repeated.steps != 1)
         throw distributed_error("[distributed] iterate has no form for arrays in parts yet; write the loop");
-    const bool has_trees =
-        std::ranges::any_of(s.program, [](word w) { return detail::kind_of_word(w) == word_kind::lazy; });
-    if (has_trees || !is_flat(s)) {
+    if (!is_flat(s)) {
         // Not by the statement's slot, which knows kernels by the layouts alone: the flat program is another one.
         return evaluate_without_slot(flat_statement(s).get());
     }

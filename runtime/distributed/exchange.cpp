@@ -86,9 +86,7 @@ void fetch(const distributed_storage& from, const std::function<box(int rank)>& 
 
 void refresh_ghosts(distributed_storage& s) {
     if (s.ghosts_are_valid) return;
-    std::vector<index_t> extents;
-    for (const range& r : s.held) extents.push_back(r.size());
-    const detail::layout held = detail::contiguous_layout(extents);
+    const detail::layout held = contiguous_layout(s.held);
     fetch(s, [&](int rank) { return s.where->held_by(rank); }, {s.memory, held}, false);
     s.ghosts_are_valid = true;
 }

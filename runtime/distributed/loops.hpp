@@ -25,8 +25,8 @@ struct loop {
     }
 };
 
-/// What a leaf of a distributed array reads: along each axis of the array, the first index and the step for each of the
-/// leaf's loops.
+/// The indices that a leaf of a distributed array reads: along each axis of the array, the first one and the step for
+/// each of the leaf's loops.
 struct access {
     std::vector<index_t> first;               // of each array axis
     std::vector<std::vector<index_t>> steps;  // [array axis][layout axis]

@@ -6,6 +6,7 @@
 #include <ingot/core/error.hpp>
 
 #include "runtime/distributed/draft.hpp"
+#include "runtime/system/hash.hpp"
 #include "runtime/trees/lazy.hpp"
 
 namespace ingot::runtime {
@@ -177,15 +178,6 @@ void write_key(std::vector<std::uint64_t>& key, const statement& s) {
     }
 }
 
-std::uint64_t hash_of(const std::vector<std::uint64_t>& key) noexcept {
-    std::uint64_t h = 0x9e3779b97f4a7c15U;
-    for (const std::uint64_t k : key) {
-        h = (h ^ k) * 0xff51afd7ed558ccdU;
-        h ^= h >> 32;
-    }
-    return h;
-}
-
 constexpr std::size_t most_plans = 1024;
 
 }  // namespace
@@ -205,7 +197,7 @@ const statement_plan& plan_of(const statement& s) {
             "[distributed] the session of an array in parts has ended; distributed::local(x) reads it");
     plan_table& table = session.plans();
     write_key(table.key, s);
-    const std::uint64_t hash = hash_of(table.key);
+    const std::uint64_t hash = hash_of(std::as_bytes(std::span(table.key))).low;
     const auto [first, last] = table.plans.equal_range(hash);
     for (auto at = first; at != last; ++at)
         if (at->second->key == table.key) return at->second->plan;

@@ -71,7 +71,7 @@ struct rank_mesh {
     int find(const std::string& name) const noexcept;
 };
 
-/// Which mesh axis each array axis is split over; -1: none.
+/// The mesh axis that each array axis is split over; -1: none.
 struct split_axes {
     std::shared_ptr<const rank_mesh> mesh;
     std::vector<int> over;

@@ -21,6 +21,12 @@ box common(const box& a, const box& b) {
     return both;
 }
 
+detail::layout contiguous_layout(const box& b) {
+    std::vector<index_t> extents;
+    for (const range& r : b) extents.push_back(r.size());
+    return detail::contiguous_layout(extents);
+}
+
 bool placement::is_split() const noexcept {
     return std::ranges::any_of(over, [](int axis) { return axis >= 0; });
 }
@@ -80,9 +86,7 @@ std::unique_ptr<distributed_storage> make_storage(dtype type, std::shared_ptr<co
     made->type = type;
     const rank_session& s = made->session();
     made->held = made->where->held_by(s.rank);
-    std::vector<index_t> extents;
-    for (const range& r : made->held) extents.push_back(r.size());
-    const detail::layout all = detail::contiguous_layout(extents);
+    const detail::layout all = contiguous_layout(made->held);
     made->owned = part_of(all, made->held, made->where->box_of(s.rank));
     made->memory = allocate_buffer(static_cast<std::size_t>(all.size()) * detail::size_of(type), s.device,
                                    *context_on(s.device).stream);

@@ -31,6 +31,8 @@ inline bool lies_in(range inner, range outer) noexcept {
 using box = std::vector<range>;
 index_t size_of_box(const box&) noexcept;
 box common(const box&, const box&);
+/// The layout of a box's elements in C order.
+detail::layout contiguous_layout(const box&);
 
 /// The parts of an array: for each axis the mesh axis it is split over (-1: none), and the range at each place of that.
 struct placement {

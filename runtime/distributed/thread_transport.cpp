@@ -13,7 +13,7 @@ namespace ingot::runtime {
 
 namespace {
 
-/// What the threads share.
+/// The state that the threads share.
 class shared_group {
 public:
     explicit shared_group(int ranks) : ranks_(ranks), boxes_(static_cast<std::size_t>(ranks * ranks)) {}

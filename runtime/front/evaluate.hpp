@@ -26,7 +26,7 @@ execution_context context_on(device_id);
 
 /// Whether a statement reads or writes an array whose parts lie on several ranks.
 bool is_distributed(const statement&) noexcept;
-/// What explains the steps of a statement over arrays in parts.
+/// Receives the steps of a statement over arrays in parts, to explain them.
 struct step_visitor {
     std::function<void(const kernel_explanation&)> exchange;
     std::function<void(const joint_outputs&)> compute;  // this rank's share

@@ -1,4 +1,5 @@
-// libnccl for ranks that are threads on emulated GPUs: a group's sends and receives meet when the group ends. It checks
+// libnccl for ranks that are threads on emulated GPUs. A group's sends and receives meet while the ranks ask for their
+// state, which here completes them; a real one has only put them on the stream by then. It checks
 // what NCCL leaves undefined: calls outside a group, groups that do not end, a count that differs between the two
 // sides, a device that two ranks have, calls on a communicator that is over.
 #include <algorithm>
@@ -51,13 +52,7 @@ std::map<int, std::shared_ptr<world>>& worlds() {
 
 }  // namespace
 
-struct communicator {
-    std::shared_ptr<world> all;
-    int rank;
-    bool is_final = false;
-};
-
-namespace {
+struct communicator;
 
 struct call {
     communicator* c;
@@ -67,46 +62,54 @@ struct call {
     bool sends;
     void* stream;
 };
+
+struct communicator {
+    std::shared_ptr<world> all;
+    int rank;
+    bool is_final = false;
+    std::vector<call> receives = {};  // of the groups that have ended and are not complete
+    std::deque<post> sends = {};
+};
+
+namespace {
+
 thread_local int depth = 0;
 thread_local std::vector<call> calls;
+
+/// Copies what has come. As of a communicator that does not block: in progress until all has.
+result progress(communicator& c) {
+    world& w = *c.all;
+    const std::lock_guard lock(w.mutex);
+    if (w.is_aborted) return internal_error;
+    std::erase_if(c.receives, [&](const call& k) {
+        auto& box = w.boxes[{k.peer, c.rank}];
+        if (box.empty()) return false;
+        post& p = *box.front();
+        if (p.bytes != k.bytes) misuse("a receive is of another size than its send");
+        box.pop_front();
+        std::memcpy(k.data, p.data, k.bytes);
+        p.is_copied = true;
+        return true;
+    });
+    while (!c.sends.empty() && c.sends.front().is_copied) c.sends.pop_front();
+    return c.receives.empty() && c.sends.empty() ? success : in_progress;
+}
 
 result run_group() {
     std::vector<call> now;
     now.swap(calls);
-    for (const call& k : now) emulator::wait_for(static_cast<cudaStream_t>(k.stream));
-    std::deque<post> posts;
-    for (const call& k : now)
-        if (k.sends) {
-            const std::lock_guard lock(k.c->all->mutex);
-            k.c->all->boxes[{k.c->rank, k.peer}].push_back(&posts.emplace_back(post{k.data, k.bytes}));
-            k.c->all->changed.notify_all();
-        }
-    for (const call& k : now) {
-        if (k.sends) continue;
-        world& w = *k.c->all;
-        std::unique_lock lock(w.mutex);
-        auto& box = w.boxes[{k.peer, k.c->rank}];
-        w.changed.wait(lock, [&] { return w.is_aborted || !box.empty(); });
-        if (w.is_aborted) break;
-        post* const p = box.front();
-        if (p->bytes != k.bytes) misuse("a receive is of another size than its send");
-        box.pop_front();
-        std::memcpy(k.data, p->data, k.bytes);
-        p->is_copied = true;
-        w.changed.notify_all();
-    }
     if (now.empty()) return success;
-    world& w = *now[0].c->all;
-    std::unique_lock lock(w.mutex);
-    w.changed.wait(lock, [&] {
-        return w.is_aborted || std::all_of(posts.begin(), posts.end(), [](const post& p) { return p.is_copied; });
-    });
-    if (w.is_aborted) {
-        for (auto& [way, box] : w.boxes)
-            if (way.first == now[0].c->rank) box.clear();
-        return internal_error;
+    for (const call& k : now) emulator::wait_for(static_cast<cudaStream_t>(k.stream));
+    communicator& c = *now[0].c;
+    {
+        const std::lock_guard lock(c.all->mutex);
+        for (const call& k : now)
+            if (k.sends)
+                c.all->boxes[{c.rank, k.peer}].push_back(&c.sends.emplace_back(post{k.data, k.bytes}));
+            else
+                c.receives.push_back(k);
     }
-    return success;
+    return progress(c);
 }
 
 result add(const call& k) {
@@ -149,7 +152,7 @@ result ncclCommInitRankConfig(communicator** made, int size, id which, int rank,
     w->size = size;
     if (std::find(w->devices.begin(), w->devices.end(), device) != w->devices.end()) return invalid_usage;
     w->devices.push_back(device);
-    *made = new communicator{w, rank};
+    *made = new communicator{w, rank, false, {}, {}};
     ++w->present;
     w->changed.notify_all();
     w->changed.wait(lock, [&] { return w->is_aborted || w->present == size; });
@@ -170,13 +173,14 @@ result ncclGroupEnd() {
     return --depth == 0 ? run_group() : success;
 }
 result ncclCommGetAsyncError(communicator* c, result* state) {
-    *state = c->all->is_aborted ? internal_error : success;
+    *state = progress(*c);
     return success;
 }
 result ncclCommAbort(communicator* c) {
     const std::lock_guard lock(c->all->mutex);
     c->all->is_aborted = true;
     c->is_final = true;
+    c->all->boxes.clear();  // the posts end with their communicators
     c->all->changed.notify_all();
     return success;
 }
@@ -186,6 +190,7 @@ result ncclCommFinalize(communicator* c) {
     return success;
 }
 result ncclCommDestroy(communicator* c) {
+    if (!c->sends.empty() && !c->all->is_aborted) misuse("a communicator ends before its sends");
     delete c;
     return success;
 }

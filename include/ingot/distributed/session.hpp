@@ -151,7 +151,7 @@ INGOT_API partition split(const mesh& m, ghost layers = ghost(0));
 ///     // prints: [1 1 1]
 INGOT_API partition replicated(const mesh& m);
 
-/// What the calling rank has exchanged with others since its session began.
+/// Counts of the calling rank's exchanges since its session began.
 struct traffic {
     std::uint64_t exchanges = 0;  // calls in which the rank sent or received
     std::uint64_t messages = 0;   // sent
