@@ -72,6 +72,13 @@ void choose_cached(const kernel_builder& b, const row_program& r, row_strips& c)
     }
 }
 
+/// Rows of several length classes have arrays of one size, so that one compilation serves them.
+std::uint32_t room_for_rows(std::uint32_t longest) {
+    for (const std::uint32_t room : {1024u, 16384u})
+        if (longest > 128 && longest <= room) return room;
+    return longest;
+}
+
 /// The loop axes along which an output moves.
 std::uint64_t axes_of(const kernel_builder& b, const array_argument& output) {
     std::uint64_t axes = 0;
@@ -130,6 +137,7 @@ std::optional<row_strips> choose_row_strips(const kernel_builder& b, const row_p
     const bool wide = r.length_class <= (scans.empty() ? longest_of_wide_strip : longest_of_scanned_strip);
     c.strip = c.across() ? wide ? 256 : 64 : strip_along(r.length_class);
     c.longest = std::max(16u << r.length_class, 64u);
+    c.room = c.across() ? c.longest : room_for_rows(c.longest);
     std::uint64_t prefix_bytes = 0;
     for (const node_id i : scans)
         prefix_bytes += c.longest * (c.across() ? c.strip : 1) * size_of(b.graph.nodes[i].type);

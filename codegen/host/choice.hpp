@@ -58,7 +58,8 @@ struct row_strips : strips_choice {
         node_id node;
         std::size_t phase;
     };
-    std::uint32_t longest = 0;  // elements of such an array for each row of a strip
+    std::uint32_t longest = 0;  // elements of a row of the length class
+    std::uint32_t room = 0;     // elements of such an array for each row of a strip
     std::vector<cached_value> cached;
     std::vector<std::size_t> along_rows, once_a_row;  // outputs with an element for each of a row's, with one a row
     std::string reason() const;

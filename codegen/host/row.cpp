@@ -49,9 +49,9 @@ public:
         const folded_space row = whole_row();
         const std::string n = b_.count(points_of(row.bits()), "folded");
         walk_.stage(row, n);
-        for (const host_walk::cached_value& k : cached_) walk_.declare_cached(k, choice_.longest);
+        for (const host_walk::cached_value& k : cached_) walk_.declare_cached(k, choice_.room);
         for (const auto& phase : scans_)
-            for (const fold_writer& f : phase) walk_.declare_cached(prefixes(f), choice_.longest);
+            for (const fold_writer& f : phase) walk_.declare_cached(prefixes(f), choice_.room);
         std::span<lane_fold> lanes(lanes_);
         for (std::size_t phase = 0; phase < r_.phases.size(); ++phase) {
             write_phase(phase, lanes.first(folds_[phase].size()));

@@ -55,11 +55,11 @@ void add_rows(comparison& c, const E& x, index_t axis, bool held = true) {
 
 TEST_CASE("rows along memory, of all lengths") {
     comparison c;
-    for (const index_t n : {1,    2,    31,   33,     65,     129,    192,    257,    500,    1025,   2049,
-                            4099, 6144, 8192, 10'000, 16'385, 17'883, 40'000, 65'537, 70'001, 131'072})
+    for (const index_t n : test::drawn<index_t>({1,    2,    31,   33,     65,     129,    192,    257,    500,    1025,   2049,
+                            4099, 6144, 8192, 10'000, 16'385, 17'883, 40'000, 65'537, 70'001, 131'072}))
         add_rows(c, wave<float>({3, n}), -1);
-    for (const index_t n : {132, 2052, 3328, 4096}) add_rows(c, wave<float>({3, n}), -1);
-    for (const index_t n : {130, 1026, 1600, 2048}) add_rows(c, wave<double>({3, n}), -1);
+    for (const index_t n : test::drawn<index_t>({132, 2052, 3328, 4096})) add_rows(c, wave<float>({3, n}), -1);
+    for (const index_t n : test::drawn<index_t>({130, 1026, 1600, 2048})) add_rows(c, wave<double>({3, n}), -1);
     add_rows(c, wave<float>({2, 140'001}), -1, false);
     add_rows(c, wave<float>({2, 262'141}), -1, false);
     add_rows(c, wave<float>({2, 524'289}), -1, false);
@@ -88,7 +88,7 @@ TEST_CASE("rows along memory of up to 2 MiB are read once where a cluster holds 
         CHECK(explain(softmax(x, 1)).bytes_read() / static_cast<std::size_t>(x.nbytes()) == readings);
     };
     for (const index_t n : {262'145, 524'288}) add(wave<float>({2, n}), 1);
-    for (const index_t n : {190'001, 200'000, 262'144}) add(wave<double>({2, n}), 1);
+    for (const index_t n : test::drawn<index_t>({190'001, 200'000, 262'144})) add(wave<double>({2, n}), 1);
     add(wave<float>({2, 524'289}), 2);
     add(wave<double>({2, 262'145}), 2);
     c.run();
@@ -115,7 +115,7 @@ TEST_CASE("rows across memory, of all lengths") {
     for (const index_t n : {4096, 5000}) add_rows(c, wave<float>({n, 40}), 0);
     add_rows(c, wave<float>({4096, 37}), 0, false);
     for (const index_t n : {5000, 40'000}) add_rows(c, wave<float>({n, 5}), 0, false);
-    for (const index_t n : {3, 70, 600}) add_rows(c, wave<double>({4, n, 8}), 1);
+    for (const index_t n : test::drawn<index_t>({3, 70, 600})) add_rows(c, wave<double>({4, n, 8}), 1);
     const array<float> pairs = wave<float>({5, 2, 333});  // the last rows fill no block
     c.add("softmax", axes(1), pairs, eval(softmax(pairs, 1)));
     for (const index_t n : test::drawn<index_t>({4, 9, 190, 400})) add_rows(c, wave<float>({5, n, 333}), 1);
@@ -129,7 +129,7 @@ TEST_CASE("rows across memory that blocks and clusters share") {
     add(wave<float>({2, 272, 169}));
     add(wave<float>({2, 1647, 45}));
     add(wave<float>({2, 9065, 33}));
-    for (const index_t n : {3908, 20'000, 41'986}) add(wave<float>({2, n, 5}));
+    for (const index_t n : test::drawn<index_t>({3908, 20'000, 41'986})) add(wave<float>({2, n, 5}));
     add(wave<double>({2, 258, 101}));
     add(wave<double>({2, 9000, 20}));
     for (const index_t n : {8000, 31'333}) add(wave<double>({2, n, 4}));
@@ -205,7 +205,7 @@ TEST_CASE("rows in place are read before they are written") {
         centred -= mean(centred, axis, keepdims);
         CHECK(allclose(centred, eval(x - mean(x, axis, keepdims)), 1e-6, 1e-5).item());
     };
-    for (const index_t n : {3, 20, 33, 100, 257, 1001, 9000}) {
+    for (const index_t n : test::drawn<index_t>({3, 20, 33, 100, 257, 1001, 9000})) {
         check(wave<float>({n}), 0);
         check(wave<double>({1, n}), 1);
         check(wave<float>({5, n}), 1);
@@ -267,8 +267,7 @@ TEST_CASE("quotients of rows that are zero or subnormal are divided as any") {
 
 template <class T>
 void check_signs_of_zeros() {
-    for (const auto& shape : {shape_like{300, 7}, shape_like{40, 500}, shape_like{2, 1000, 24}, shape_like{2, 9000},
-                              shape_like{3, 40, 333}, shape_like{2, 70'000}}) {
+    for (const auto& shape : test::drawn<shape_like>({{300, 7}, {40, 500}, {2, 1000, 24}, {2, 9000}, {3, 40, 333}, {2, 70'000}})) {
         const array<T> w = wave<T>(shape), x = eval(where(w > 5, T(0), where(w < -5, -T(0), w)));
         CHECK(any((x == 0) & signbit(x)).item());
         for (const T sign : {T(1), T(-1)}) {
@@ -338,7 +337,7 @@ TEST_CASE("a map after a fold across memory, wherever rows and results begin") {
 
 TEST_CASE("rows of doubles and integers, that begin anywhere, backwards, apart") {
     comparison c;
-    for (const index_t n : {33, 300, 3000, 30'000}) {
+    for (const index_t n : test::drawn<index_t>({33, 300, 3000, 30'000})) {
         add_rows(c, wave<double>({3, n}), 1);
         add_rows(c, wave<int>({3, n}), 1);
         const array<float> x = wave<float>({5, n + 8});
@@ -347,7 +346,7 @@ TEST_CASE("rows of doubles and integers, that begin anywhere, backwards, apart")
         add_rows(c, x(slice(none, none, 2), slice(none, none, -1)), 1);
         add_rows(c, x(all, slice(none, none, 3)), 1);
     }
-    for (const index_t n : {1, 2, 3, 5}) add_rows(c, wave<float>({6, 11})(all, slice(1, 1 + n)), 1);  // within a vector
+    for (const index_t n : test::drawn<index_t>({1, 2, 3, 5})) add_rows(c, wave<float>({6, 11})(all, slice(1, 1 + n)), 1);  // within a vector
     c.run();
 }
 
@@ -365,8 +364,8 @@ TEST_CASE("NaN and infinity stay in their rows") {
         x(5, n - 2) = -infinity;
         return x;
     };
-    for (const index_t n : {4, 16, 33, 130, 1000, 5000, 70'000}) add_rows(c, spoiled(n), -1);
-    for (const index_t n : {5, 40, 700, 9000}) {
+    for (const index_t n : test::drawn<index_t>({4, 16, 33, 130, 1000, 5000, 70'000})) add_rows(c, spoiled(n), -1);
+    for (const index_t n : test::drawn<index_t>({5, 40, 700, 9000})) {
         const array<float> x = spoiled(n), columns = transpose(x);
         add_rows(c, columns, 0, false);
         CHECK(explain(log_softmax(x)).kernels.size() == explain(softmax(x)).kernels.size());
@@ -379,7 +378,7 @@ TEST_CASE("NaN and infinity stay in their rows") {
 }
 
 TEST_CASE("outputs along rows and outputs of rows come from one kernel") {
-    for (const index_t n : {200, 5000, 66'000}) {
+    for (const index_t n : test::drawn<index_t>({200, 5000, 66'000})) {
         const array<float> x = wave<float>({4, n}), gain = wave<float>(n), shift = wave<float>({4, 1});
         const auto centred = x - mean(x, -1, keepdims);
         const auto spread = sqrt(mean(square(centred), -1, keepdims) + 1e-5f);
@@ -438,7 +437,7 @@ TEST_CASE("what a row program wants in the end waits beside the row, which is re
     for (const index_t n :
          test::drawn<index_t>({4096, 4099, 16'384, 33'001, 65'536, 131'072, 140'000, 140'001, 200'003, 262'144}))
         weigh({2, n}, 1, 0.0f);
-    for (const index_t n : {3000, 20'001, 70'000, 131'071}) weigh({2, n}, 1, 0.0);
+    for (const index_t n : test::drawn<index_t>({3000, 20'001, 70'000, 131'071})) weigh({2, n}, 1, 0.0);
     for (const auto& [n, side] : {std::array<index_t, 2>{1500, 3}, {2100, 3}, {1500, 37}, {4096, 64}, {4000, 200}})
         weigh({n, side}, 0, 0.0f);
     weigh({2100, 48}, 0, 0.0);

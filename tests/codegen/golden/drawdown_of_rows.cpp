@@ -42,7 +42,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 row = block;
         const int32 i0 = int32(row);
-        alignas(64) float max0_row[4096];
+        alignas(64) float max0_row[16384];
         float max0 = -__builtin_inff();
         for (uint32 first = 0; first < p.folded; first += 256) {
             const int m = p.folded - first < 256 ? int(p.folded - first) : 256;

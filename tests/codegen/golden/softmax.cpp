@@ -61,7 +61,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 row = block;
         const int32 i0 = int32(row);
-        alignas(64) float cached0[4096];
+        alignas(64) float cached0[16384];
         float max0;
         {
             alignas(64) float lanes0[256];

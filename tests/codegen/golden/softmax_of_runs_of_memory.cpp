@@ -66,7 +66,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
         const int32 i2 = int32(row % p.n2);
         row /= p.n2;
         const int32 i0 = int32(row);
-        alignas(64) float cached0[4096];
+        alignas(64) float cached0[16384];
         float max0;
         {
             alignas(64) float lanes0[256];
