@@ -39,8 +39,6 @@ detail::layout narrowed(const detail::layout& whole, const loops& all, std::span
 
 namespace {
 
-/// A rank fetches up to this many bytes of other ranks' elements for an operand; more must be moved by name.
-constexpr std::size_t little = 65536;
 /// References are written out up to this length of a program.
 constexpr std::size_t most_words = 8192;
 
@@ -120,8 +118,21 @@ void plan_reading(planned_operand& to, const detail::layout& seen, const placeme
         }
         most = std::max(most, size_of_box(b));
     }
+    // A statement names such a move itself: it rolls, pads or joins.
+    bool is_named = false;
+    for (int j = 0; is_affine && j < seen.rank(); ++j) {
+        const int at = loop_of(own, seen.rank(), j);
+        if (at < 0 || seen.strides()[j] == 0 || all.all()[static_cast<std::size_t>(at)].of_rank.empty()) continue;
+        is_named = true;
+        const index_t extent = seen.shape()[j];
+        if (std::ranges::none_of(all.all()[static_cast<std::size_t>(at)].of_rank,
+                                 [&](const range& r) { return r.high > extent; }))
+            continue;
+        for (std::size_t g = 0; g < a.first.size(); ++g)
+            if (a.steps[g][static_cast<std::size_t>(j)] != 0) to.cycles.push_back({g, a.first[g], extent});
+    }
     const std::size_t bytes = static_cast<std::size_t>(most) * detail::size_of(type);
-    if (bytes > little) throw_far(p, all, bytes);
+    if (bytes > most_fetched && !is_named) throw_far(p, all, bytes);
     const box& mine = to.wanted[static_cast<std::size_t>(rank)];
     to.where = narrowed(is_affine ? layout_in(a, seen, mine, contiguous_layout(mine)) : seen, all, own, rank);
 }
@@ -174,9 +185,11 @@ std::vector<planned_operand> plan_operands(const draft& d, std::size_t first, st
                 throw distributed_error("[distributed] a kernel's text reads an array whole that lies in parts, " +
                                         to_text(*p) + "; give it distributed::gather(x)");
             plan_reading(to, *o.where, *p, *d.owned[first + i], o.type, all, all.of(i));
-        } else if (has_axes(o) && (all.is_split() || to.from == planned_operand::source::gathered)) {
+        } else if (has_axes(o) &&
+                   (all.is_split() || all.has_places() || to.from == planned_operand::source::gathered)) {
+            const detail::layout* const places = all.place_of(i);
             to.has_layout = true;
-            to.where = narrowed(*o.where, all, all.of(i), rank);
+            to.where = narrowed(places != nullptr ? *places : *o.where, all, all.of(i), rank);
         }
     }
     return planned;

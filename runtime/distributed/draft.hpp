@@ -15,6 +15,13 @@ inline bool is_product(detail::word w) {
            detail::code_of_word(w) == static_cast<detail::word>(detail::library_function::matrix_product);
 }
 
+inline bool is_transform(detail::word w) {
+    const detail::word_kind kind = detail::kind_of_word(w);
+    return kind == detail::word_kind::scan || (kind == detail::word_kind::library && !is_product(w));
+}
+/// A rank fetches up to this many bytes of other ranks' elements for an operand; more must be moved by name.
+inline constexpr std::size_t most_fetched = 65536;
+
 /// Where the value of a word begins.
 struct beginning {
     std::size_t program, operands, attributes;
@@ -96,5 +103,8 @@ bool take_reduction(statement_plan& plan, draft& d, const loops& outer, const fo
 /// The same of a matrix product of which an operand is split: by rows of the first, by columns of the second, or by the
 /// axis over which both are summed.
 bool take_product(statement_plan& plan, draft& d, const loops& outer, const found_value& value);
+
+/// The same of a scan, Fourier transform or sort along a split axis.
+bool take_transform(statement_plan& plan, draft& d, const loops& outer, const found_value& value);
 
 }  // namespace ingot::runtime

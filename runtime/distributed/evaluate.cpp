@@ -78,11 +78,37 @@ const buffer* fetched(running& now, const distributed_storage& from, const plann
     buffer_ref& memory = now.fetched.emplace_back(
         allocate_buffer(std::max<std::size_t>(static_cast<std::size_t>(there.size()) * detail::size_of(from.type), 1),
                         session.device, *context_on(session.device).stream));
-    const auto wanted = [&](int r) { return p.wanted[static_cast<std::size_t>(r)]; };
-    if (shown == nullptr)
-        fetch(from, wanted, {memory, there});
-    else
-        shown->exchange(explain_fetch(from, wanted, "elements of other ranks"));
+    const box& mine = p.wanted[static_cast<std::size_t>(session.rank)];
+    // One exchange for each time that an axis begins again.
+    const auto exchange_part = [&](const std::vector<index_t>& turns) {
+        const auto wanted = [&](int r) {
+            box b = p.wanted[static_cast<std::size_t>(r)];
+            for (std::size_t k = 0; k < turns.size(); ++k) {
+                const auto& [axis, first, extent] = p.cycles[k];
+                b[axis] = common({b[axis].low - turns[k] * extent, b[axis].high - turns[k] * extent},
+                                 {first, first + extent});
+            }
+            return b;
+        };
+        if (shown != nullptr) return shown->exchange(explain_fetch(from, wanted, "elements of other ranks"));
+        box virtual_box = wanted(session.rank);
+        for (std::size_t k = 0; k < turns.size(); ++k) {
+            const auto& [axis, first, extent] = p.cycles[k];
+            virtual_box[axis] = {virtual_box[axis].low + turns[k] * extent, virtual_box[axis].high + turns[k] * extent};
+        }
+        fetch(from, wanted, {memory, part_of(there, mine, virtual_box)});
+    };
+    std::vector<index_t> turns(p.cycles.size(), 0), most(p.cycles.size(), 0);
+    for (std::size_t k = 0; k < most.size(); ++k)
+        for (const box& b : p.wanted)
+            most[k] = std::max(most[k], (b[p.cycles[k].axis].high - p.cycles[k].first - 1) / p.cycles[k].extent);
+    for (bool is_last = false; !is_last;) {
+        exchange_part(turns);
+        std::size_t k = 0;
+        while (k < turns.size() && turns[k] == most[k]) turns[k++] = 0;
+        is_last = k == turns.size();
+        if (!is_last) ++turns[k];
+    }
     return memory.get();
 }
 
@@ -91,6 +117,17 @@ void check_ordinary(operand& o, const rank_session& session) {
     if (o.memory != nullptr && !(o.memory->device == session.device))
         detail::throw_two_devices("distributed", session.device, o.memory->device);
     if (o.kind == detail::operand_kind::generator && !(o.device == detail::no_device)) o.device = session.device;
+}
+
+/// A step's value as an array in parts.
+distributed_storage value_of(const planned_reduction& step, const std::shared_ptr<const placement>& where,
+                             const buffer_ref& memory, const detail::layout& owned) {
+    distributed_storage value;
+    value.where = where;
+    value.type = step.type;
+    value.memory = memory;
+    value.owned = owned;
+    return value;
 }
 
 /// This rank's operands of a step. A collective call, for it exchanges what they read of others' elements; with
@@ -106,12 +143,7 @@ void read_operands(running& now, const statement_plan& plan, const planned_step&
             o.type = made.type;
             o.memory = now.gathered[p.number].get();
             if (p.at == planned_operand::place::elsewhere) {
-                distributed_storage from;
-                from.where = made.placed;
-                from.type = made.type;
-                from.memory = now.gathered[p.number];
-                from.owned = made.owned;
-                o.memory = fetched(now, from, p, shown);
+                o.memory = fetched(now, value_of(made, made.placed, now.gathered[p.number], made.owned), p, shown);
             }
         } else if (p.from == planned_operand::source::constant) {
             o.kind = detail::operand_kind::scalar;
@@ -136,17 +168,23 @@ void read_operands(running& now, const statement_plan& plan, const planned_step&
     }
 }
 
+/// Runs a step before the last one. A collective call.
 void reduce_in_parts(running& now, const statement_plan& plan, const planned_reduction& step, const statement& s,
                      rank_session& session) {
     read_operands(now, plan, step, s);
     stream_state& stream = *context_on(session.device).stream;
-    const std::size_t bytes = static_cast<std::size_t>(step.count) * detail::size_of(step.type);
-    buffer_ref gathered =
-        allocate_buffer(std::max<std::size_t>(bytes * static_cast<std::size_t>(step.parts), 1), session.device, stream);
-    if (step.count > 0) {
+    const auto allocate = [&](index_t elements) {
+        const std::size_t bytes = static_cast<std::size_t>(elements) * detail::size_of(step.type);
+        return allocate_buffer(std::max<std::size_t>(bytes, 1), session.device, stream);
+    };
+    buffer_ref gathered = allocate(step.count * step.parts);
+    if (step.count > 0 && step.has_share) {
         detail::layout part = step.part;
         const output out{step.type, &gathered, &part};
         evaluate_without_slot({step.program, now.operands, step.attributes, {&out, 1}});
+    }
+    if (step.count > 0 && !step.peers.empty()) {
+        const std::size_t bytes = static_cast<std::size_t>(step.count) * detail::size_of(step.type);
         order_write(*gathered, stream);
         auto* const first = static_cast<std::byte*>(gathered->data);
         now.messages.clear();
@@ -155,6 +193,12 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
             now.messages.push_back({p.rank, first + static_cast<std::size_t>(p.part) * bytes, bytes, false});
         }
         session.exchange(now.messages);
+    }
+    if (step.computed != nullptr) {
+        const distributed_storage from = value_of(step, step.computed, gathered, step.part);
+        buffer_ref moved = allocate(step.owned.size());
+        fetch(from, [&](int r) { return step.placed->box_of(r); }, {moved, step.owned});
+        gathered = std::move(moved);
     }
     now.gathered.push_back(std::move(gathered));
 }
@@ -208,19 +252,27 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
         buffer_ref memory;
         detail::layout where;
         const output out{step.type, &memory, &where};
-        shown.compute({step.program, now.operands, step.attributes, {&out, 1}, {}, {}});
+        if (step.count > 0 && step.has_share)
+            shown.compute({step.program, now.operands, step.attributes, {&out, 1}, {}, {}});
         const std::size_t bytes = static_cast<std::size_t>(step.count) * detail::size_of(step.type);
-        kernel_explanation e;
-        e.kind = step_kind::exchange;
-        e.name = "exchange";
-        e.pattern = "all gather the " + std::to_string(step.parts) + " parts of a reduction";
-        e.bytes_read = e.bytes_written = bytes * step.peers.size();
-        std::vector<int> ranks;
-        for (const planned_reduction::peer& p : step.peers) ranks.push_back(p.rank);
-        if (!ranks.empty()) e.reason = "rank " + std::to_string(session.rank) + " sends to " + ranks_in_words(ranks);
-        shown.exchange(e);
-        now.gathered.push_back(allocate_buffer(std::max<std::size_t>(bytes * static_cast<std::size_t>(step.parts), 1),
-                                               session.device, stream));
+        if (!step.peers.empty()) {
+            kernel_explanation e;
+            e.kind = step_kind::exchange;
+            e.name = "exchange";
+            e.pattern = "all gather the " + std::to_string(step.parts) + " parts of a reduction";
+            e.bytes_read = e.bytes_written = bytes * step.peers.size();
+            std::vector<int> ranks;
+            for (const planned_reduction::peer& p : step.peers) ranks.push_back(p.rank);
+            e.reason = "rank " + std::to_string(session.rank) + " sends to " + ranks_in_words(ranks);
+            shown.exchange(e);
+        }
+        if (step.computed != nullptr)
+            shown.exchange(explain_fetch(
+                value_of(step, step.computed, {}, step.part), [&](int r) { return step.placed->box_of(r); },
+                "a move to " + to_text(*step.placed)));
+        const std::size_t held = std::max(bytes * static_cast<std::size_t>(step.parts),
+                                          static_cast<std::size_t>(step.owned.size()) * detail::size_of(step.type));
+        now.gathered.push_back(allocate_buffer(std::max<std::size_t>(held, 1), session.device, stream));
     }
     read_operands(now, plan, plan.last, s, &shown);
     std::vector<buffer_ref> memory(s.outputs.size());

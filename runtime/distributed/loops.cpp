@@ -20,6 +20,7 @@ loops::loops(std::span<const word> program, std::span<const operand> operands, s
     context_of_word_.resize(program.size());
     std::size_t next_operand = operands.size(), next_attribute = attributes.size();
     std::vector<std::pair<std::size_t, std::size_t>> chains{{0, 0}};  // parent, bound axes
+    std::vector<std::size_t> chain_of_unravel;
     for (std::size_t w = program.size(); w-- > 0;) {
         const word code = program[w];
         if (open.empty()) open.push_back(0);  // the value of another output
@@ -33,6 +34,10 @@ loops::loops(std::span<const word> program, std::span<const operand> operands, s
         if (bound > 0) {
             chains.push_back({here, bound});
             inner = chains.size() - 1;
+            if (kind == word_kind::unravel) {
+                unravels_.push_back({next_operand, static_cast<detail::place_rule>(detail::code_of_word(code)), {}});
+                chain_of_unravel.push_back(inner);
+            }
         }
         for (int i = 0; i < detail::arity_of_word(code); ++i)
             open.push_back(detail::binds_value(kind, i) ? inner : here);
@@ -60,6 +65,11 @@ loops::loops(std::span<const word> program, std::span<const operand> operands, s
             loops_.emplace_back().may_split = is_last && splits_last;
         }
     }
+    for (std::size_t k = 0; k < unravels_.size(); ++k) {
+        const std::vector<int>& inner = contexts_[chain_of_unravel[k]];
+        unravels_[k].bound.assign(inner.end() - static_cast<std::ptrdiff_t>(chains[chain_of_unravel[k]].second),
+                                  inner.end());
+    }
     for (std::size_t i = 0; i < operands.size(); ++i) {
         if (!has_axes(operands[i])) continue;
         const detail::layout& l = *operands[i].where;
@@ -75,6 +85,7 @@ bool loops::is_split() const noexcept {
 
 range loops::range_of(int at, int rank) const noexcept {
     const loop& l = loops_[static_cast<std::size_t>(at)];
+    if (!l.of_rank.empty()) return l.of_rank[static_cast<std::size_t>(rank)];
     return l.over < 0 ? range{0, l.extent} : l.range_at(mesh_->coordinate(rank, l.over));
 }
 
@@ -158,6 +169,163 @@ void loops::follow_operands(std::span<const operand> operands, std::span<const p
                         least = std::min(least, b.first), most = std::max(most, b.first);
             split(a, least + (most - least) / 2);
         }
+    for (const auto& [size, i] : order)
+        for (const alignment& a : all[i]) split_through(a, operands);
+}
+
+// ---- unravels ------------------------------------------------------------------------------------------------------
+
+bool loops::is_moved_along(int at, std::span<const operand> operands) const {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (!has_axes(operands[i])) continue;
+        const detail::layout& l = *operands[i].where;
+        for (int j = 0; j < l.rank(); ++j)
+            if (loop_of(of(i), l.rank(), j) == at && l.strides()[j] != 0 && l.shape()[j] != 1) return true;
+    }
+    return false;
+}
+
+index_t loops::period_of(const unraveled_places& u, std::size_t digit, std::span<const operand> operands) const {
+    index_t period = 1;
+    for (std::size_t k = u.bound.size(); k-- > 0;) {
+        if (k < digit && is_moved_along(u.bound[k], operands)) return period;
+        period *= loops_[static_cast<std::size_t>(u.bound[k])].extent;
+    }
+    return 0;
+}
+
+void loops::split_through(const alignment& by, std::span<const operand> operands) {
+    int at = by.loop;
+    bool is_equal = by.step == 1;
+    for (bool is_bound = true; is_bound;) {
+        is_bound = false;
+        for (const unraveled_places& u : unravels_) {
+            const auto digit = std::ranges::find(u.bound, at);
+            if (digit == u.bound.end()) continue;
+            index_t radix = 1;
+            for (auto k = digit + 1; k != u.bound.end(); ++k) radix *= loops_[static_cast<std::size_t>(*k)].extent;
+            const index_t period = period_of(u, static_cast<std::size_t>(digit - u.bound.begin()), operands);
+            const detail::layout& l = *operands[u.operand].where;
+            index_t best = 0;
+            int moving = -1;
+            for (int j = 0; j < l.rank(); ++j) {
+                const index_t step = std::abs(l.strides()[j]);
+                if (l.shape()[j] < 2 || step % radix != 0 || step <= best || (period > 0 && step >= period)) continue;
+                best = step, moving = j;
+            }
+            if (moving < 0) return;
+            is_equal = is_equal && l.strides()[moving] == radix;
+            at = loop_of(of(u.operand), l.rank(), moving);
+            is_bound = at >= 0;
+            break;
+        }
+    }
+    if (at < 0 || at == by.loop) return;
+    loop& to = loops_[static_cast<std::size_t>(at)];
+    if (to.over >= 0 || !to.may_split) return;
+    if (std::ranges::any_of(loops_, [&](const loop& other) { return other.over == by.over; })) return;
+    to.over = by.over;
+    const index_t end = std::ranges::max(*by.ranges, {}, &range::high).high;
+    to.ranges = is_equal && to.extent == end
+                    ? *by.ranges
+                    : even_ranges(to.extent, mesh_->extents[static_cast<std::size_t>(by.over)]);
+}
+
+bool loops::read_by(range& to, const unraveled_places& u, std::size_t digit, index_t period, const detail::layout& l,
+                    int rank) const {
+    const index_t extent = loops_[static_cast<std::size_t>(u.bound[digit])].extent;
+    index_t radix = 1;
+    for (std::size_t k = digit + 1; k < u.bound.size(); ++k)
+        radix *= loops_[static_cast<std::size_t>(u.bound[k])].extent;
+    index_t low = period > 0 ? (l.offset % period + period) % period : l.offset, high = low;
+    for (int j = 0; j < l.rank(); ++j) {
+        const index_t stride = l.strides()[j];
+        const int at = loop_of(of(u.operand), l.rank(), j);
+        const range r = at < 0 || l.shape()[j] == 1 ? range{0, l.shape()[j]} : range_of(at, rank);
+        if (r.size() == 0) return to = {0, 0}, true;
+        if (period > 0 && stride % period == 0) continue;  // moves along digits further out alone
+        low += stride * (stride > 0 ? r.low : r.high - 1);
+        high += stride * (stride > 0 ? r.high - 1 : r.low);
+    }
+    if (period > 0 && (low < 0 || high >= period)) return false;
+    switch (u.rule) {
+        case detail::place_rule::digits:
+            if (low < 0) return false;
+            to = {low / radix, high / radix + 1};
+            break;
+        case detail::place_rule::nearest:
+            to = {std::clamp<index_t>(low, 0, extent - 1), std::clamp<index_t>(high, 0, extent - 1) + 1};
+            break;
+        default: {  // reflect, symmetric: mirror images of the places beyond an end
+            const index_t twice = u.rule == detail::place_rule::symmetric ? 1 : 0;
+            range r{low, high + 1};
+            if (low < 0) r = {0, std::max(high + 1, -low - twice + 1)};
+            if (high >= extent) r = {std::min(std::max<index_t>(r.low, 0), 2 * (extent - 1) + twice - high), extent};
+            to = r.low < 0 || r.high > extent ? range{0, extent} : r;
+        }
+    }
+    if (to.size() >= extent) to = {0, extent};
+    return true;
+}
+
+void loops::follow_places(std::span<const operand> operands, std::span<const placement* const> placements) {
+    if (unravels_.empty() || mesh_ == nullptr) return;
+    // Of each loop: whether an array is split along it, and whether all that moves along it may begin again at its
+    // first index.
+    std::vector<bool> is_read_in_parts(loops_.size(), false), may_wrap(loops_.size(), true);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (!has_axes(operands[i])) continue;
+        const detail::layout& l = *operands[i].where;
+        std::vector<alignment> aligned;
+        if (placements[i] != nullptr) aligned = alignments_of(*placements[i], l, of(i));
+        for (const alignment& a : aligned) is_read_in_parts[static_cast<std::size_t>(a.loop)] = true;
+        for (int j = 0; j < l.rank(); ++j) {
+            const int at = loop_of(of(i), l.rank(), j);
+            if (at < 0 || l.strides()[j] == 0 || l.shape()[j] == 1) continue;
+            const auto a = std::ranges::find(aligned, at, &alignment::loop);
+            if (a == aligned.end() || a->step != 1) may_wrap[static_cast<std::size_t>(at)] = false;
+        }
+    }
+    const auto ranks = static_cast<std::size_t>(mesh_->session->size),
+               own = static_cast<std::size_t>(mesh_->session->rank);
+    for (const unraveled_places& u : unravels_) {
+        const detail::layout& given = *operands[u.operand].where;
+        detail::layout where = given;
+        bool is_changed = false;
+        for (std::size_t digit = 0; digit < u.bound.size(); ++digit) {
+            const auto at = static_cast<std::size_t>(u.bound[digit]);
+            const index_t extent = loops_[at].extent;
+            if (!is_read_in_parts[at] || extent < 2) continue;
+            const index_t period = period_of(u, digit, operands);
+            std::vector<range> read(ranks);
+            bool is_narrowed = true;
+            for (std::size_t r = 0; r < ranks && is_narrowed; ++r) {
+                is_narrowed = read_by(read[r], u, digit, period, given, static_cast<int>(r));
+                const index_t low = read[r].low % extent, size = read[r].size();
+                is_narrowed = is_narrowed && (low + size <= extent || may_wrap[at]);
+            }
+            if (!is_narrowed) continue;
+            const range mine = read[own];
+            for (range& r : read) r = {r.low % extent, r.low % extent + r.size()};
+            loops_[at].of_rank = std::move(read);
+            is_changed = true;
+            if (mine.size() == 0 || mine.size() == extent) continue;
+            // The digits above have another weight, and this one begins at the first index that is read.
+            index_t radix = 1;
+            for (std::size_t k = digit + 1; k < u.bound.size(); ++k)
+                radix *= loops_[static_cast<std::size_t>(u.bound[k])].extent;
+            const auto reweighted = [&](index_t n) {
+                if (period == 0) return n;
+                index_t above = n / period;
+                if (n % period < 0) --above;
+                return above * (period / extent * mine.size()) + (n - above * period);
+            };
+            where.offset = reweighted(where.offset) - mine.low * radix;
+            for (int j = 0; j < where.rank(); ++j)
+                if (period > 0 && where.strides()[j] % period == 0) where.strides()[j] = reweighted(where.strides()[j]);
+        }
+        if (is_changed) adjusted_.push_back({u.operand, where});
+    }
 }
 
 bool take_apart(access& to, const placement& p, const detail::layout& l) {

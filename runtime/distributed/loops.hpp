@@ -5,6 +5,7 @@
 // mesh axis that it is split over, and the range at each place of that.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <span>
 #include <vector>
@@ -19,6 +20,9 @@ struct loop {
     int over = -1;
     std::vector<range> ranges;  // of each place along the mesh axis; empty where the loop is whole
     bool may_split = false;     // the result's axes, and those of a reduction that is computed in parts
+    // Of a loop that an unravel binds: the indices that each rank reads. They may go beyond the extent, and begin again
+    // at the first index there.
+    std::vector<range> of_rank{};
 
     range range_at(int place) const noexcept {
         return ranges.empty() ? range{0, extent} : ranges[static_cast<std::size_t>(place)];
@@ -59,6 +63,16 @@ public:
     /// Splits them as all distributed operands are, the largest first. `placements`: of each operand, null for others.
     void follow_operands(std::span<const operand>, std::span<const placement* const> placements);
 
+    /// Narrows the loops that unravels bind (rolls, pads, joins, tiles) to the indices that each rank reads, where an
+    /// array is split along them. Call it once all other loops are split.
+    void follow_places(std::span<const operand>, std::span<const placement* const> placements);
+    /// The layout of an unravel's places over narrowed loops; null where operand `i` is none or stays as it is.
+    const detail::layout* place_of(std::size_t i) const noexcept {
+        const auto found = std::ranges::find(adjusted_, i, &adjusted_place::operand);
+        return found == adjusted_.end() ? nullptr : &found->where;
+    }
+    bool has_places() const noexcept { return !adjusted_.empty(); }
+
     /// The ranks of a mesh differ in these loops alone.
     const rank_mesh* mesh() const noexcept { return mesh_; }
     bool is_split() const noexcept;
@@ -71,16 +85,38 @@ private:
         index_t first, step;
         const std::vector<range>* ranges;
     };
+    /// The places of an unravel: numbers of elements in C order of the loops that it binds, or indices along one.
+    struct unraveled_places {
+        std::size_t operand;
+        detail::place_rule rule;
+        std::vector<int> bound;
+    };
+    struct adjusted_place {
+        std::size_t operand;
+        detail::layout where;
+    };
     void check_mesh(const placement&);
     std::vector<alignment> alignments_of(const placement&, const detail::layout&, std::span<const int> own) const;
     /// Splits the loop of an alignment, where nothing splits it yet, as if its first index were `first`.
     void split(const alignment&, index_t first);
+    /// Splits the loop over which an unravel's places move along that of an alignment.
+    void split_through(const alignment&, std::span<const operand>);
+    /// Whether any operand moves along a loop.
+    bool is_moved_along(int loop, std::span<const operand>) const;
+    /// The distance between places at which the digit above one is another: of the next loop outwards along which an
+    /// operand moves. 0: there is none.
+    index_t period_of(const unraveled_places&, std::size_t digit, std::span<const operand>) const;
+    /// The indices along a bound loop that a rank reads. False where they are no range.
+    bool read_by(range& to, const unraveled_places&, std::size_t digit, index_t period, const detail::layout& places,
+                 int rank) const;
 
     int rank_ = 0;
     std::vector<loop> loops_;
     std::vector<std::vector<int>> contexts_;
     std::vector<std::size_t> context_of_, context_of_word_;
     std::vector<int> bound_last_;
+    std::vector<unraveled_places> unravels_;  // the outermost first
+    std::vector<adjusted_place> adjusted_;
     const rank_mesh* mesh_ = nullptr;
 };
 

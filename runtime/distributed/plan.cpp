@@ -20,10 +20,13 @@ const placement* placement_of(const operand& o) {
     return is_distributed(o.memory) ? storage_of(*o.memory).where.get() : nullptr;
 }
 
-/// Whether a statement may have steps before its last: reductions and products of arrays in parts.
+/// Whether a statement may have steps before its last: reductions, products and transforms of arrays in parts.
 bool has_steps(const statement& s) {
     return std::ranges::any_of(s.program,
-                               [](word w) { return detail::kind_of_word(w) == word_kind::reduce || is_product(w); }) &&
+                               [](word w) {
+                                   return detail::kind_of_word(w) == word_kind::reduce || is_product(w) ||
+                                          is_transform(w);
+                               }) &&
            std::ranges::any_of(s.operands, [](const operand& o) { return is_distributed(o.memory); });
 }
 
@@ -113,6 +116,7 @@ void make_plan(statement_plan& plan, const statement& s) {
                 const found_value value{w, b, {w + 1, operands_end, attributes_end}};
                 if (detail::kind_of_word(d.program[w]) == word_kind::reduce)
                     return take_reduction(plan, d, outer, value);
+                if (is_transform(d.program[w])) return take_transform(plan, d, outer, value);
                 return is_product(d.program[w]) && take_product(plan, d, outer, value);
             });
     };
@@ -135,6 +139,7 @@ void make_plan(statement_plan& plan, const statement& s) {
     if (is_into_parts && *out.memory && is_distributed(out.memory->get()))
         all.follow(*storage_of(**out.memory).where, *out.where, result);
     if (!*out.memory) all.follow_operands(d.operands, d.placements);
+    all.follow_places(d.operands, d.placements);
     plan.last.operands = plan_operands(d, 0, d.operands.size(), all);
     const int rank = all.mesh() == nullptr ? 0 : all.mesh()->session->rank;
     if (is_into_parts) {

@@ -29,6 +29,12 @@ struct planned_operand {
     detail::layout where{};
     index_t value = 0;          // a constant of int64
     std::vector<box> wanted{};  // elsewhere: the box that each rank fetches, in C order
+    /// An axis of these boxes along which they may go beyond `first + extent`, and begin again at `first` there.
+    struct cycle {
+        std::size_t axis;
+        index_t first, extent;
+    };
+    std::vector<cycle> cycles{};
 };
 
 struct planned_step {
@@ -36,7 +42,8 @@ struct planned_step {
     std::vector<planned_operand> operands;
 };
 
-/// A reduction whose parts all ranks of a group gather: part number k lies at `count * k` elements.
+/// A step before the last one. Its value's parts are gathered by all ranks of a group, part number k at `count * k`
+/// elements, or moved to another partition.
 struct planned_reduction : planned_step {
     struct peer {
         int rank;
@@ -50,6 +57,8 @@ struct planned_reduction : planned_step {
     // have all.
     std::shared_ptr<const placement> placed;
     detail::layout owned;
+    std::shared_ptr<const placement> computed{};  // before it is moved to `placed`; null where it is not moved
+    bool has_share = true;                        // whether this rank has elements of the value
 };
 
 struct statement_plan {

@@ -41,6 +41,7 @@ bool take_product(statement_plan& plan, draft& d, const loops& outer, const foun
     const int rank_of_value = static_cast<int>(outer.of_word(w).size());
     loops own(program, operands, attributes, rank_of_value, true);
     own.follow_operands(operands, placements);
+    own.follow_places(operands, placements);
     const std::span<const int> bound = own.of_last();
     const auto loop_at = [&](std::size_t k) -> const loop& { return own.all()[static_cast<std::size_t>(bound[k])]; };
     const loop &rows = loop_at(0), &summed = loop_at(1), &columns = loop_at(2);

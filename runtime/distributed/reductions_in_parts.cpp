@@ -27,6 +27,7 @@ public:
           rank_(static_cast<int>(outer.of_word(value.word).size())),
           own_(program(), operands(), attributes(), rank_, true) {
         own_.follow_operands(operands(), placements());
+        own_.follow_places(operands(), placements());
         if (own_.mesh() == nullptr) return;
         for (const int at : own_.of_last())
             if (const int over = own_.all()[static_cast<std::size_t>(at)].over; over >= 0) folded_.push_back(over);

@@ -57,6 +57,14 @@ bool placement::is_replica_of(int rank, int other) const noexcept {
     return false;
 }
 
+std::vector<range> even_ranges(index_t extent, index_t parts) {
+    std::vector<range> all;
+    const index_t each = extent / parts, more = extent % parts;
+    for (index_t i = 0; i < parts; ++i)
+        all.push_back({each * i + std::min(i, more), each * (i + 1) + std::min(i + 1, more)});
+    return all;
+}
+
 std::shared_ptr<const placement> place(const char* operation, std::span<const index_t> shape, const split_axes& p) {
     if (p.over.size() > shape.size())
         throw distributed_error("[" + std::string(operation) + "] the partition names " +
@@ -70,11 +78,7 @@ std::shared_ptr<const placement> place(const char* operation, std::span<const in
         if (axis >= 0 && p.mesh->extents[static_cast<std::size_t>(axis)] == 1) axis = -1;  // one part is the whole
     for (std::size_t k = 0; k < shape.size(); ++k) {
         const int axis = made->over[k];
-        const int parts = axis < 0 ? 1 : p.mesh->extents[static_cast<std::size_t>(axis)];
-        std::vector<range>& all = made->ranges.emplace_back();
-        for (index_t i = 0; i < parts; ++i)
-            all.push_back({shape[k] / parts * i + std::min(i, shape[k] % parts),
-                           shape[k] / parts * (i + 1) + std::min(i + 1, shape[k] % parts)});
+        made->ranges.push_back(even_ranges(shape[k], axis < 0 ? 1 : p.mesh->extents[static_cast<std::size_t>(axis)]));
         made->ghosts.push_back(axis < 0 ? 0 : p.ghost);
     }
     return p.mesh->session->shared(std::move(made));

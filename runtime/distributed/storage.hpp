@@ -53,6 +53,8 @@ struct placement {
     friend bool operator==(const placement&, const placement&) = default;
 };
 
+/// The indices of an axis in as many parts, of which the first have one more where they are not equal.
+std::vector<range> even_ranges(index_t extent, index_t parts);
 /// The placement of an array of that shape. Throws distributed_error where more axes are named than there are.
 std::shared_ptr<const placement> place(const char* operation, std::span<const index_t> shape, const split_axes&);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <sstream>
@@ -15,30 +14,12 @@
 #include <ingot/distributed.hpp>
 #include <ingot/ingot.hpp>
 
+#include "tests/distributed/ranks.hpp"
+
 using namespace ingot;
 namespace dist = ingot::distributed;
-
-namespace {
-
-/// Runs f on 1 to 4 ranks. doctest's checks are made by rank 0's thread alone, for they may not meet.
-void on_ranks(const std::function<void(dist::session&)>& f) {
-    for (const int ranks : {1, 2, 3, 4}) {
-        CAPTURE(ranks);
-        dist::run_local(ranks, f);
-    }
-}
-
-template <class T>
-void check_equal(const dist::session& s, const array<T>& found, const array<T>& wanted) {
-    const bool same = array_equal(found, wanted).item();
-    if (!same || s.rank() == 0) {
-        std::ostringstream text;
-        text << "found " << found << ", wanted " << wanted;
-        CHECK_MESSAGE(same, text.str());
-    }
-}
-
-}  // namespace
+using test::check_equal;
+using test::on_ranks;
 
 TEST_CASE("elementwise statements compute each rank's part") {
     on_ranks([](dist::session& s) {

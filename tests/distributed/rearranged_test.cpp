@@ -1,0 +1,134 @@
+// Rolls, pads, joins, tiles, scans, transforms and sorts over split axes, beside the same of ordinary arrays.
+#include "tests/distributed/ranks.hpp"
+
+using namespace ingot;
+namespace dist = ingot::distributed;
+using test::check_equal;
+using test::on_ranks;
+
+namespace {
+
+array<float> numbers(const shape_like& shape) {
+    index_t n = 1;
+    for (const index_t extent : shape) n *= extent;
+    return eval(reshape(remainder(arange<float>(static_cast<float>(n)) * 7, 31.0f), shape));
+}
+
+}  // namespace
+
+TEST_CASE("rolls of split axes read their neighbours' elements") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const array<float> whole = numbers({11, 6});
+        for (const auto& p : {dist::split(m), dist::split(m, {"", "ranks"}), dist::split(m, dist::ghost(1))}) {
+            const array<float> x = dist::redistribute(whole, p);
+            for (const index_t by : {1, -1, 4, -13, 11})
+                for (const index_t axis : {0, 1}) {
+                    const array<float> y = roll(x, by, axis) * 2 + x;
+                    CHECK((dist::is_distributed(y) || s.size() == 1));
+                    check_equal<float>(s, dist::gather(y), roll(whole, by, axis) * 2 + whole);
+                }
+            check_equal<float>(s, dist::gather(roll(x, 2, 0)), roll(whole, 2, 0));
+            check_equal<float>(s, dist::gather(roll(x + 1, {3, -2}, {0, 1}) - x),
+                               roll(whole + 1, {3, -2}, {0, 1}) - whole);
+            check_equal<float>(s, dist::gather(roll(roll(x, 1, 0), 2, 1)), roll(roll(whole, 1, 0), 2, 1));
+            check_equal<float>(s, array<float>(sum(roll(x, 1, 0) * x)), sum(roll(whole, 1, 0) * whole));
+            array<float> z = x;
+            z = roll(z, 1, 0);
+            check_equal<float>(s, dist::gather(z), roll(whole, 1, 0));
+        }
+        const array<float> line = numbers({23});
+        const array<float> x = dist::redistribute(line, dist::split(m));
+        check_equal<float>(s, dist::gather(roll(x, 5) + flip(x, 0)), roll(line, 5) + flip(line, 0));
+    });
+}
+
+TEST_CASE("rolls over two split axes") {
+    dist::run_local(4, [](dist::session& s) {
+        const dist::mesh m(s, {"y", "x"}, {2, 2});
+        const array<float> whole = numbers({9, 7});
+        const array<float> x = dist::redistribute(whole, dist::split(m, {"y", "x"}));
+        check_equal<float>(s, dist::gather(roll(x, {1, -2}, {0, 1}) + x), roll(whole, {1, -2}, {0, 1}) + whole);
+        check_equal<float>(s, dist::gather(roll(roll(x, 1, 0), 3, 1) + roll(x, 1, 1)),
+                           roll(roll(whole, 1, 0), 3, 1) + roll(whole, 1, 1));
+    });
+}
+
+TEST_CASE("pads and joins of split axes") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const array<float> whole = numbers({9, 5}), other = numbers({4, 5}) + 50;
+        for (const auto& p : {dist::split(m), dist::split(m, {"", "ranks"})}) {
+            const array<float> x = dist::redistribute(whole, p), y = dist::redistribute(other, p);
+            for (const pad_mode mode :
+                 {pad_mode::constant, pad_mode::edge, pad_mode::reflect, pad_mode::symmetric, pad_mode::wrap}) {
+                CAPTURE(static_cast<int>(mode));
+                check_equal<float>(s, dist::gather(array<float>(pad(x, 2, mode))), pad(whole, 2, mode));
+            }
+            check_equal<float>(s, dist::gather(array<float>(concatenate({x, y}, 0))), concatenate({whole, other}, 0));
+            check_equal<float>(s, dist::gather(array<float>(concatenate({x, x}, 1) * 2)),
+                               concatenate({whole, whole}, 1) * 2);
+            check_equal<float>(s, dist::gather(array<float>(stack({x, x}, 0) + 1)), stack({whole, whole}, 0) + 1);
+            check_equal<float>(s, dist::gather(array<float>(tile(x, {2, 3}))), tile(whole, {2, 3}));
+            check_equal<float>(s, dist::gather(array<float>(repeat(x, 3, 0))), repeat(whole, 3, 0));
+        }
+    });
+}
+
+TEST_CASE("scans of split axes") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const array<float> whole = numbers({11, 6}) - 9;
+        for (const auto& p : {dist::split(m), dist::split(m, {"", "ranks"})}) {
+            const array<float> x = dist::redistribute(whole, p);
+            for (const index_t axis : {0, 1}) {
+                check_equal<float>(s, dist::gather(cumsum(x, axis) + x), cumsum(whole, axis) + whole);
+                check_equal<float>(s, dist::gather(cummax(x + 1, axis)), cummax(whole + 1, axis));
+                check_equal<float>(s, dist::gather(flip(cumsum(x, axis), axis)), flip(cumsum(whole, axis), axis));
+            }
+            check_equal<float>(s, array<float>(max(cumsum(x, 0))), max(cumsum(whole, 0)));
+            check_equal<float>(s, dist::gather(cumsum(roll(x, 1, 0), 0)), cumsum(roll(whole, 1, 0), 0));
+        }
+        const array<float> line = numbers({100'003});
+        const array<float> x = dist::redistribute(line, dist::split(m));
+        check_equal<float>(s, dist::gather(cumsum(x)), cumsum(line));
+        const array<float> few = dist::redistribute(numbers({3}), dist::split(m));
+        check_equal<float>(s, dist::gather(cumsum(few) * 2), cumsum(numbers({3})) * 2);
+    });
+}
+
+TEST_CASE("Fourier transforms of split axes") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        using complex = std::complex<float>;
+        const array<complex> whole = numbers({12, 10, 8}) + complex(0, 1) * roll(numbers({12, 10, 8}), 3, 1);
+        const auto check = [&](const array<complex>& found, const array<complex>& wanted) {
+            test::check_close<complex>(s, found, wanted, 1e-4);
+        };
+        for (const auto& p : {dist::split(m), dist::split(m, {"", "ranks"})}) {
+            const array<complex> x = dist::redistribute(whole, p);
+            const array<complex> plane = dist::redistribute(array<complex>(whole(all, all, 2)), p);
+            for (const index_t axis : {0, 1, 2}) check(dist::gather(fft::fft(x, none, axis)), fft::fft(whole, none, axis));
+            check(dist::gather(fft::fft2(plane * 2)), fft::fft2(whole(all, all, 2) * 2));
+            check(dist::gather(fft::ifft2(fft::fft2(plane))), array<complex>(whole(all, all, 2)));
+            check(dist::gather(fft::fftn(x)), fft::fftn(whole));
+            check(dist::gather(fft::rfft(real(x), none, 0)), fft::rfft(real(whole), none, 0));
+            check(dist::gather(fft::rfft(real(x), none, 1)), fft::rfft(real(whole), none, 1));
+        }
+    });
+}
+
+TEST_CASE("sorts along split axes") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const array<float> whole = numbers({13, 6});
+        for (const auto& p : {dist::split(m), dist::split(m, {"", "ranks"})}) {
+            const array<float> x = dist::redistribute(whole, p);
+            for (const index_t axis : {0, 1}) {
+                check_equal<float>(s, dist::gather(array<float>(sort(x * 2, axis))), sort(whole * 2, axis));
+                check_equal<std::int64_t>(s, dist::gather(array<std::int64_t>(argsort(x, axis))),
+                                          argsort(whole, axis));
+            }
+        }
+    });
+}
