@@ -58,6 +58,8 @@ range read_range(const access& a, std::size_t axis, const detail::layout& l, con
     return {read.low, read.high + 1};
 }
 
+}  // namespace
+
 box read_box(const access& a, const detail::layout& l, const loops& all, std::span<const int> own, int rank) {
     box b(a.first.size());
     bool nothing = false;
@@ -68,6 +70,8 @@ box read_box(const access& a, const detail::layout& l, const loops& all, std::sp
     if (nothing) b.assign(b.size(), {});
     return b;
 }
+
+namespace {
 
 bool lies_in(const box& inner, const box& outer) {
     for (std::size_t k = 0; k < inner.size(); ++k)

@@ -71,6 +71,8 @@ draft draft_of(const statement& s, bool expands);
 /// distributed_error where one lies elsewhere.
 std::vector<planned_operand> plan_operands(const draft& d, std::size_t first, std::size_t count, const loops& all);
 
+/// The box that a rank reads of an array, by a leaf over these loops.
+box read_box(const access&, const detail::layout&, const loops& all, std::span<const int> own, int rank);
 /// The layout of elements of a distributed array in the memory of a box, whose layout is `of`.
 detail::layout layout_in(const access& a, const detail::layout& seen, const box& whole, const detail::layout& of);
 /// This rank's share of a layout over loops.

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 
 #include <ingot/core/array.hpp>
 #include <ingot/core/error.hpp>
 
+#include "runtime/device/copy_complement.hpp"
+#include "runtime/device/copy_view.hpp"
 #include "runtime/device/graphs.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/transfer.hpp"
@@ -311,6 +314,58 @@ private:
     std::unique_ptr<running> own_;
 };
 
+/// Runs steps of iterate after one exchange. The array that the first one reads is kept; two others alternate, and the
+/// last step writes the statement's output.
+void run_repeats(const statement_plan& plan, const statement& s) {
+    distributed_storage& from = storage_of(*s.repeated.stepped);
+    distributed_storage& to = storage_of(**s.outputs[0].memory);
+    if (plan.repeats.size() != s.repeated.steps)
+        throw error("[distributed] iterate did fewer steps than it was asked for");
+    refresh_ghosts(from);
+    to.ghosts_are_valid = false;
+    const rank_session& session = from.session();
+    const detail::layout held = contiguous_layout(from.held);
+    buffer_ref other = allocate_buffer(from.memory->bytes, session.device, *context_on(session.device).stream);
+    const auto copy_border = [&](buffer_ref& into) {
+        if (held.size() == 0) return;
+        detail::layout part = plan.repeats[0].written;
+        if (!plan.repeats[0].has_share) std::fill_n(part.shape(), part.rank(), index_t{0});
+        copy_complement(from.type, *from.memory, into, held, part);
+    };
+    copy_border(to.memory);
+    if (plan.repeats.size() > 1) copy_border(other);
+    workspace room;
+    running& now = room.get();
+    const buffer* read = from.memory.get();
+    for (std::size_t k = 0; k < plan.repeats.size(); ++k) {
+        const planned_repeat& step = plan.repeats[k];
+        buffer_ref& written = (plan.repeats.size() - k) % 2 != 0 ? to.memory : other;
+        now.operands.clear();
+        for (const planned_operand& p : step.operands) {
+            operand& o = now.operands.emplace_back(s.operands[p.number]);
+            if (p.at == planned_operand::place::ordinary) {
+                check_ordinary(o, session);
+            } else if (o.memory == s.repeated.stepped) {
+                o.memory = read;
+            } else {
+                distributed_storage& beside = storage_of(*o.memory);
+                if (p.at == planned_operand::place::beside) refresh_ghosts(beside);
+                o.memory = beside.memory.get();
+            }
+            if (p.has_layout) o.where = &p.where;
+        }
+        detail::layout where = step.written;
+        const output out{s.outputs[0].type, &written, &where};
+        if (step.has_share) evaluate_without_slot({s.program, now.operands, s.attributes, {&out, 1}});
+        read = written.get();
+    }
+}
+
+index_t steps_together(const statement& s) {
+    if (!is_flat(s)) return 1;
+    return std::max<index_t>(static_cast<index_t>(plan_repeats(s, std::numeric_limits<index_t>::max()).size()), 1);
+}
+
 void evaluate_distributed(slot& cache, const statement& s) {
     if (capture_of_thread() != nullptr)
         throw distributed_error("[distributed] a graph records no statements over arrays in parts");
@@ -319,13 +374,12 @@ void evaluate_distributed(slot& cache, const statement& s) {
         for (const joint_trees& part : split_by_output(all)) evaluate_without_slot(part.get());
         return;
     }
-    if (s.repeated.steps != 1)
-        throw distributed_error("[distributed] iterate has no form for arrays in parts yet; write the loop");
     if (!is_flat(s)) {
         // Not by the statement's slot, which knows kernels by the layouts alone: the flat program is another one.
         return evaluate_without_slot(flat_statement(s).get());
     }
     const statement_plan& plan = plan_of(s);
+    if (s.repeated.steps != 1) return run_repeats(plan, s);
     rank_session& session = session_of(s);
     workspace room;
     running& now = room.get();
@@ -412,7 +466,7 @@ bool has_shape(const buffer& of, std::span<const index_t> shape) noexcept {
 }
 
 constexpr distributed_functions functions{evaluate_distributed, make_like,  keeps_partition, has_shape,
-                                          read_shown,           save_parts, visit_steps};
+                                          read_shown,           save_parts, steps_together,  visit_steps};
 
 }  // namespace
 

@@ -166,6 +166,7 @@ void add(std::vector<std::uint64_t>& key, const detail::layout& l) {
 /// All that a plan depends on. Placements are shared by content while a session lives, so that their addresses say all.
 void write_key(std::vector<std::uint64_t>& key, const statement& s) {
     key.clear();
+    key.push_back(s.repeated.steps);
     key.push_back(s.program.size() << 32 | s.attributes.size() << 16 | s.outputs.size());
     for (const word w : s.program) key.push_back(w);
     for (const word w : s.attributes) key.push_back(w);
@@ -212,7 +213,10 @@ const statement_plan& plan_of(const statement& s) {
         if (is_distributed(o.memory)) made->named.push_back(storage_of(*o.memory).where);
     for (const output& o : s.outputs)
         if (is_distributed(o.memory->get())) made->named.push_back(storage_of(**o.memory).where);
-    make_plan(made->plan, s);
+    if (s.repeated.steps != 1)
+        made->plan.repeats = plan_repeats(s, s.repeated.steps);
+    else
+        make_plan(made->plan, s);
     if (table.plans.size() >= most_plans) table.plans.clear();
     return table.plans.emplace(hash, std::move(made))->second->plan;
 }

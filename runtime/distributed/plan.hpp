@@ -61,7 +61,15 @@ struct planned_reduction : planned_step {
     bool has_share = true;                        // whether this rank has elements of the value
 };
 
+/// One of several steps of iterate that follow an exchange of ghost layers.
+struct planned_repeat {
+    std::vector<planned_operand> operands;
+    detail::layout written;
+    bool has_share = true;
+};
+
 struct statement_plan {
+    std::vector<planned_repeat> repeats;  // of a repeated statement, which has nothing else
     std::vector<planned_reduction> reductions;
     planned_step last;
     bool keeps_program = true;  // of the statement: `last` has none of its own
@@ -87,6 +95,8 @@ struct plan_table {
 /// The session's plan of a statement. The statement has neither trees nor several shapes, and reads or writes a
 /// distributed array. Valid until the session ends. Throws distributed_error.
 const statement_plan& plan_of(const statement&);
+/// The steps of iterate, up to `wanted`, that can follow one exchange; none or one where that is no gain.
+std::vector<planned_repeat> plan_repeats(const statement&, index_t wanted);
 /// The session of a statement's distributed arrays.
 rank_session& session_of(const statement&);
 /// The placement that a new result of the statement would have; null where no axis is split, or where it is not known

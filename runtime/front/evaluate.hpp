@@ -46,6 +46,8 @@ struct distributed_functions {
     bool (*read_shown)(const buffer&, std::span<const detail::index_t> edge, std::vector<unsigned char>& bytes);
     /// Writes a .npy file, each rank its part.
     void (*save)(const std::string& path, const buffer&);
+    /// How many steps of iterate follow one exchange; at least 1.
+    detail::index_t (*steps_together)(const statement&);
     /// Shows the steps, which are not run.
     void (*visit_steps)(const statement&, const step_visitor&);
 };

@@ -47,7 +47,10 @@ std::uint64_t work_of_thread() noexcept {
 }
 
 index_t steps_together(const tree& t, destination from, const layout& part) {
-    if (!from.memory || !from.memory->device.is_cuda()) return 1;
+    const auto* const distributed = runtime::for_distributed.load();
+    const bool is_in_parts =
+        distributed != nullptr && from.memory && from.memory->device.kind() == device_kind::distributed;
+    if (!is_in_parts && (!from.memory || !from.memory->device.is_cuda())) return 1;
     buffer_ref memory = from.memory;  // as if in place: the other array has the same layout
     layout where = part;
     const output out{from.type, &memory, &where};
@@ -55,6 +58,7 @@ index_t steps_together(const tree& t, destination from, const layout& part) {
     s.kinds = runtime::kinds_of(t.program);
     if (s.kinds != runtime::has_any) return 1;
     s.repeated = {most_iterated_steps, memory.get(), &from.where};
+    if (is_in_parts) return distributed->steps_together(s);
     runtime::classifier classes;
     return classes.classify(s, runtime::context_of(s).environment).steps;
 }

@@ -108,7 +108,8 @@ TEST_CASE("Fourier transforms of split axes") {
         for (const auto& p : {dist::split(m), dist::split(m, {"", "ranks"})}) {
             const array<complex> x = dist::redistribute(whole, p);
             const array<complex> plane = dist::redistribute(array<complex>(whole(all, all, 2)), p);
-            for (const index_t axis : {0, 1, 2}) check(dist::gather(fft::fft(x, none, axis)), fft::fft(whole, none, axis));
+            for (const index_t axis : {0, 1, 2})
+                check(dist::gather(fft::fft(x, none, axis)), fft::fft(whole, none, axis));
             check(dist::gather(fft::fft2(plane * 2)), fft::fft2(whole(all, all, 2) * 2));
             check(dist::gather(fft::ifft2(fft::fft2(plane))), array<complex>(whole(all, all, 2)));
             check(dist::gather(fft::fftn(x)), fft::fftn(whole));
@@ -126,9 +127,43 @@ TEST_CASE("sorts along split axes") {
             const array<float> x = dist::redistribute(whole, p);
             for (const index_t axis : {0, 1}) {
                 check_equal<float>(s, dist::gather(array<float>(sort(x * 2, axis))), sort(whole * 2, axis));
-                check_equal<std::int64_t>(s, dist::gather(array<std::int64_t>(argsort(x, axis))),
-                                          argsort(whole, axis));
+                check_equal<std::int64_t>(s, dist::gather(array<std::int64_t>(argsort(x, axis))), argsort(whole, axis));
             }
         }
+    });
+}
+
+TEST_CASE("iterate does as many steps an exchange as the ghost layers are wide") {
+    constexpr auto step = [](const auto& u) {
+        const slice in(1, -1), low(0, -2), high(2, none);
+        return 0.25 * (u(low, in) + u(high, in) + u(in, low) + u(in, high));
+    };
+    on_ranks([&](dist::session& s) {
+        const dist::mesh m(s);
+        const array<double> whole = astype<double>(numbers({26, 9})), wanted = iterate(11, whole, step);
+        for (const index_t ghosts : {1, 2, 4, 5}) {
+            const array<double> x = dist::redistribute(whole, dist::split(m, dist::ghost(ghosts)));
+            const array<double> y = iterate(11, x, step);
+            check_equal<double>(s, dist::gather(y), wanted);
+            check_equal<double>(s, dist::gather(x), whole);
+            check_equal<double>(s, dist::gather(iterate(3, y, step)), iterate(3, wanted, step));
+        }
+        const array<double> x = dist::redistribute(whole, dist::split(m, dist::ghost(4)));
+        (void)iterate(4, x, step);
+        const auto before = dist::counters(s).messages;
+        (void)iterate(8, x, step);
+        if (s.size() == 2 && s.rank() == 0)
+            CHECK(dist::counters(s).messages - before == 1);  // the first four steps find them valid
+    });
+}
+
+TEST_CASE("a roll moves the rows that leave their rank, and no more") {
+    dist::run_local(2, [](dist::session& s) {
+        const dist::mesh m(s);
+        const array<float> x = dist::redistribute(numbers({4096, 64}), dist::split(m));
+        const auto before = dist::counters(s).bytes;
+        const array<float> y = roll(x, 3, 0);
+        if (s.rank() == 0) CHECK(dist::counters(s).bytes - before == 3 * 64 * sizeof(float));
+        check_equal<float>(s, dist::gather(y), roll(numbers({4096, 64}), 3, 0));
     });
 }
