@@ -2,6 +2,7 @@
 //   distributed RESULTS.jsonl [LOG2 OF ELEMENTS [RANKS]]
 #include <algorithm>
 #include <chrono>
+#include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -87,6 +88,11 @@ double on_all(int ranks, const row& r, dist::traffic& moved) {
 dist::partition rows_with_ghosts(const dist::mesh& m) { return dist::split(m, dist::ghost(1)); }
 dist::partition rows(const dist::mesh& m) { return dist::split(m); }
 
+auto five_points(const array<float>& u) {
+    const slice in(1, -1), low(0, -2), high(2, none);
+    return u(in, in) + 0.1F * (u(low, in) + u(high, in) + u(in, low) + u(in, high) - 4 * u(in, in));
+}
+
 /// Conjugate gradients for the five-point Laplacian with zeros around it: 20 iterations a call.
 std::function<void()> conjugate_gradients(index_t n, const dist::partition* p) {
     const array<float> b = filled({n, n}, p);
@@ -131,7 +137,7 @@ int main(int argc, char** argv) {
         {"5 points, " + std::to_string(side) + "^2", 1.9, rows_with_ghosts,
          [&](const dist::partition* p) -> std::function<void()> {
              return [=, u = filled({side, side}, p), v = filled({side, side}, p)]() mutable {
-                 v(in, in) = u(in, in) + 0.1F * (u(low, in) + u(high, in) + u(in, low) + u(in, high) - 4 * u(in, in));
+                 v(in, in) = five_points(u);
                  std::swap(u, v);
              };
          }},
@@ -148,6 +154,28 @@ int main(int argc, char** argv) {
          [](const dist::mesh& m) { return dist::split(m, {"", "ranks"}); },
          [&](const dist::partition* p) -> std::function<void()> {
              return [x = filled({n >> 16, 65536}, p), y = array<float>()]() mutable { y = softmax(x, 1); };
+         }},
+        {"iterate(8) of 5 points, " + std::to_string(side) + "^2", 1.9,
+         [](const dist::mesh& m) { return dist::split(m, dist::ghost(8)); },
+         [&](const dist::partition* p) -> std::function<void()> {
+             return [u = filled({side, side}, p)]() mutable { u = iterate(8, u, five_points); };
+         }},
+        {"fft2, " + std::to_string(side) + "^2 complex64", 1.5, rows,
+         [&](const dist::partition* p) -> std::function<void()> {
+             return [x = array<std::complex<float>>(astype<std::complex<float>>(filled({side, side}, p))),
+                     y = array<std::complex<float>>()]() mutable { y = fft::fft2(x); };
+         }},
+        {"matmul, " + std::to_string(side) + "^2 float32", 1.8, rows,
+         [&](const dist::partition* p) -> std::function<void()> {
+             return [x = filled({side, side}, p), y = filled({side, side}, nullptr), z = array<float>()]() mutable {
+                 z = matmul(x, y);
+             };
+         }},
+        {"matmul, " + std::to_string(side) + "^2 bfloat16", 1.8, rows,
+         [&](const dist::partition* p) -> std::function<void()> {
+             return [x = array<bfloat16>(astype<bfloat16>(filled({side, side}, p))),
+                     y = array<bfloat16>(astype<bfloat16>(filled({side, side}, nullptr))),
+                     z = array<bfloat16>()]() mutable { z = matmul(x, y); };
          }},
         {"conjugate gradients, 20 iterations, " + std::to_string(side / 4) + "^2", 1.8, rows_with_ghosts,
          [&](const dist::partition* p) { return conjugate_gradients(side / 4, p); }},
