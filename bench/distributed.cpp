@@ -28,17 +28,15 @@ double seconds_since(clock_type::time_point start) {
     return std::chrono::duration<double>(clock_type::now() - start).count();
 }
 
-/// Microseconds of a call on the current stream: the median of rounds.
-double timed(const std::function<void()>& f, const std::function<void()>& meet = [] {}) {
+/// The calls of a round that takes some 50 ms.
+int calls_of(double microseconds) { return std::clamp(static_cast<int>(5e4 / microseconds), 3, 200); }
+
+/// Microseconds of a call on the current stream: the median of rounds of as many calls, equal on all ranks.
+double timed(const std::function<void()>& f, int calls, const std::function<void()>& meet = [] {}) {
     for (int i = 0; i < 3; ++i) f();
-    synchronize();
     std::vector<double> rounds;
-    meet();
-    const auto start = clock_type::now();
-    f();
-    synchronize();
-    const int calls = std::clamp(static_cast<int>(0.05 / seconds_since(start)), 3, 200);
     for (int round = 0; round < 7; ++round) {
+        synchronize();
         meet();
         const auto begin = clock_type::now();
         for (int i = 0; i < calls; ++i) f();
@@ -48,6 +46,7 @@ double timed(const std::function<void()>& f, const std::function<void()>& meet =
     std::ranges::sort(rounds);
     return rounds[rounds.size() / 2];
 }
+double timed(const std::function<void()>& f) { return timed(f, calls_of(timed(f, 3))); }
 
 /// A statement over arrays that `p` splits, or that lie on one GPU where it is null.
 using measured = std::function<std::function<void()>(const dist::partition* p)>;
@@ -65,7 +64,7 @@ struct row {
 };
 
 /// The time on all ranks is that of the slowest.
-double on_all(int ranks, const row& r, dist::traffic& moved) {
+double on_all(int ranks, const row& r, int calls, dist::traffic& moved) {
     std::mutex mutex;
     double worst = 0;
     dist::run_local(ranks, [&](dist::session& s) {
@@ -76,7 +75,7 @@ double on_all(int ranks, const row& r, dist::traffic& moved) {
         const dist::traffic before = dist::counters(s);
         f();
         const dist::traffic after = dist::counters(s);
-        const double own = timed(f, [&] { s.barrier(); });
+        const double own = timed(f, calls, [&] { s.barrier(); });
         const std::lock_guard lock(mutex);
         worst = std::max(worst, own);
         if (s.rank() == 0)
@@ -183,7 +182,7 @@ int main(int argc, char** argv) {
     for (const row& r : statements) {
         const double one = timed(r.statement(nullptr));
         dist::traffic moved;
-        const double several = on_all(ranks, r, moved);
+        const double several = on_all(ranks, r, calls_of(one), moved);
         out.add({.section = "distributed",
                  .name = r.name + ", " + std::to_string(ranks) + " ranks",
                  .unit = "us",
@@ -202,7 +201,8 @@ int main(int argc, char** argv) {
         const dist::mesh m(s);
         const dist::partition by_rows = dist::split(m), by_columns = dist::split(m, {"", "ranks"});
         const array<float> x = filled({side, side}, &by_rows);
-        const double moving = timed([&] { array<float> y = dist::redistribute(x, by_columns); }, [&] { s.barrier(); });
+        const double moving =
+            timed([&] { array<float> y = dist::redistribute(x, by_columns); }, 10, [&] { s.barrier(); });
         const std::size_t bytes = static_cast<std::size_t>(side * side) * 4 / static_cast<std::size_t>(ranks * ranks);
         array<float> from = empty<float>({side * side / ranks}), to = empty<float>({side * side / ranks});
         std::vector<runtime::message> messages;
@@ -212,7 +212,7 @@ int main(int argc, char** argv) {
             messages.push_back({other, from.mutable_data() + at, bytes, true});
             messages.push_back({other, to.mutable_data() + at, bytes, false});
         }
-        const double exchanging = timed([&] { s.state()->exchange(messages); }, [&] { s.barrier(); });
+        const double exchanging = timed([&] { s.state()->exchange(messages); }, 10, [&] { s.barrier(); });
         if (s.rank() == 0) own = moving, bare = exchanging;
     });
     out.add({.section = "distributed",

@@ -99,7 +99,13 @@ void plan_reading(planned_operand& to, const detail::layout& seen, const placeme
     const int rank = p.mesh->session->rank, ranks = p.mesh->session->size;
     access a;
     const bool is_affine = take_apart(a, p, seen);
-    bool is_own = is_affine, is_beside = is_affine;
+    // Beyond a view's end it begins again, whatever the array has there.
+    bool begins_again = false;
+    for (int j = 0; j < seen.rank(); ++j)
+        if (const int at = loop_of(own, seen.rank(), j); at >= 0 && seen.strides()[j] != 0)
+            for (const range& r : all.all()[static_cast<std::size_t>(at)].of_rank)
+                begins_again = begins_again || r.high > seen.shape()[j];
+    bool is_own = is_affine && !begins_again, is_beside = is_own;
     for (int r = 0; is_beside && r < ranks; ++r) {
         const box read = read_box(a, seen, all, own, r);
         is_own = is_own && lies_in(read, p.box_of(r));

@@ -17,6 +17,8 @@ inline bool is_product(detail::word w) {
 
 inline bool is_transform(detail::word w) {
     const detail::word_kind kind = detail::kind_of_word(w);
+    if (kind == detail::word_kind::unravel)
+        return detail::code_of_word(w) == static_cast<detail::word>(detail::place_rule::digits);
     return kind == detail::word_kind::scan || (kind == detail::word_kind::library && !is_product(w));
 }
 /// A rank fetches up to this many bytes of other ranks' elements for an operand; more must be moved by name.
@@ -106,7 +108,8 @@ bool take_reduction(statement_plan& plan, draft& d, const loops& outer, const fo
 /// axis over which both are summed.
 bool take_product(statement_plan& plan, draft& d, const loops& outer, const found_value& value);
 
-/// The same of a scan, Fourier transform or sort along a split axis.
+/// The same of a scan, Fourier transform or sort along a split axis, and of the operand of a roll or tile that must be
+/// computed before it is read.
 bool take_transform(statement_plan& plan, draft& d, const loops& outer, const found_value& value);
 
 }  // namespace ingot::runtime

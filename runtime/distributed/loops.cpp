@@ -13,7 +13,8 @@ using detail::word;
 using detail::word_kind;
 
 loops::loops(std::span<const word> program, std::span<const operand> operands, std::span<const word> attributes,
-             int rank, bool splits_last) {
+             int rank, bool splits_last)
+    : splits_last_(splits_last) {
     // From the end: a word's context is known before those of its arguments.
     std::vector<std::size_t> open{0};
     context_of_.resize(operands.size());
@@ -289,6 +290,7 @@ void loops::follow_places(std::span<const operand> operands, std::span<const pla
     const auto ranks = static_cast<std::size_t>(mesh_->session->size),
                own = static_cast<std::size_t>(mesh_->session->rank);
     for (const unraveled_places& u : unravels_) {
+        if (splits_last_ && u.bound == bound_last_) continue;  // its operand is computed in parts
         const detail::layout& given = *operands[u.operand].where;
         detail::layout where = given;
         bool is_changed = false;

@@ -110,6 +110,7 @@ private:
     bool read_by(range& to, const unraveled_places&, std::size_t digit, index_t period, const detail::layout& places,
                  int rank) const;
 
+    bool splits_last_ = false;
     int rank_ = 0;
     std::vector<loop> loops_;
     std::vector<std::vector<int>> contexts_;

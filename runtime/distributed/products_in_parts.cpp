@@ -14,15 +14,17 @@ using detail::word_kind;
 
 namespace {
 
-/// An operand of a product over the product's own axes, rows and columns, and those that the word binds.
-detail::layout over_product(const detail::layout& l, int bound) {
-    const int own = std::min(l.rank(), bound);
-    detail::layout to(2 + own);
+/// An operand of a product over the product's own axes, rows and columns, those that the word binds, and those that
+/// words within the operand bind. `batch`: the number of axes before these; `loops`: of all.
+detail::layout over_product(const detail::layout& l, int batch, int loops) {
+    detail::layout to(2 + loops - batch);
     to.offset = l.offset;
-    for (int j = 0; j < 2; ++j) to.shape()[j] = 1, to.strides()[j] = 0;
-    for (int j = 0; j < own; ++j) {
-        to.shape()[2 + j] = l.shape()[l.rank() - own + j];
-        to.strides()[2 + j] = l.strides()[l.rank() - own + j];
+    for (int j = 0; j < to.rank(); ++j) to.shape()[j] = 1, to.strides()[j] = 0;
+    for (int j = 0; j < l.rank(); ++j) {
+        const int at = loops - l.rank() + j - batch;  // nothing moves along the batch's
+        if (at < 0) continue;
+        to.shape()[2 + at] = l.shape()[j];
+        to.strides()[2 + at] = l.strides()[j];
     }
     return to;
 }
@@ -70,7 +72,9 @@ bool take_product(statement_plan& plan, draft& d, const loops& outer, const foun
         planned_operand& o = step.operands[i];
         if (!has_axes(operands[i])) continue;
         const bool is_place = i + 1 == operands.size();  // of an element in the product
-        o.where = is_place ? step.part : over_product(o.has_layout ? o.where : *operands[i].where, 3);
+        o.where = is_place ? step.part
+                           : over_product(o.has_layout ? o.where : *operands[i].where, rank_of_value,
+                                          static_cast<int>(own.of(i).size()));
         o.has_layout = true;
     }
     std::vector<int> folded;

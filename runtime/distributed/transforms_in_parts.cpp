@@ -113,6 +113,42 @@ public:
         ingot::runtime::replace(all_, value_, {detail::make_word(word_kind::leaf, type_)}, {result()}, {});
     }
 
+    /// Whether an unravel's operand may begin again at its first index only once it is computed: something but arrays
+    /// in parts, read index by index, moves along a split axis that the unravel binds.
+    bool has_others_along_bound() const {
+        for (std::size_t i = 0; i + 1 < operands().size(); ++i) {
+            if (!has_axes(operands()[i])) continue;
+            const detail::layout& l = *operands()[i].where;
+            access a;
+            const bool is_in_parts = placements()[i] != nullptr && take_apart(a, *placements()[i], l);
+            for (int j = 0; j < l.rank(); ++j) {
+                const int q = chain_position(i, j);
+                if (q < rank_ || q >= rank_ + bound_ || l.strides()[j] == 0 || l.shape()[j] == 1) continue;
+                if (loop_at(own_.of_last()[static_cast<std::size_t>(q - rank_)]).over < 0) continue;
+                if (!is_in_parts) return true;
+                for (const std::vector<index_t>& steps : a.steps)
+                    if (const index_t step = steps[static_cast<std::size_t>(j)]; step != 0 && step != 1) return true;
+            }
+        }
+        return false;
+    }
+
+    /// Computes an unravel's operand, which it then reads.
+    void replace_operand() {
+        begin();
+        add_stage({}, 0);
+        detail::layout& seen = all_.layouts.emplace_back(detail::contiguous_layout(at_->shape));
+        for (int q = 0; q < rank_ + bound_; ++q)
+            if (!moves_[static_cast<std::size_t>(q)]) {
+                seen.shape()[q] = extents_[static_cast<std::size_t>(q)];
+                seen.strides()[q] = 0;
+            }
+        found_value operand = value_;
+        operand.word -= 1;
+        operand.until = {value_.until.program - 1, value_.until.operands - 1, value_.until.attributes - 1};
+        ingot::runtime::replace(all_, operand, {leaf(type_)}, {operand_over(*stage_, seen)}, {});
+    }
+
 private:
     std::span<const word> program() const {
         return section_of(all_.program, value_.from.program, value_.until.program);
@@ -182,23 +218,32 @@ private:
         return to;
     }
 
+    /// A step that computes the operand's words, of which those axes are bound by a word to be added.
+    planned_reduction first_step(std::uint32_t transformed) const {
+        planned_reduction step;
+        const auto words = program().first(program().size() - 1);
+        step.program.assign(words.begin(), words.end());
+        step.attributes.assign(attributes().begin(), attributes().end() - 1);
+        step.operands = plan_operands(all_, value_.from.operands, operands().size() - 1, own_);
+        for (std::size_t i = 0; i < step.operands.size(); ++i) {
+            if (!has_axes(operands()[i])) continue;
+            planned_operand& o = step.operands[i];
+            const int inner = std::max(static_cast<int>(own_.of(i).size()) - rank_ - bound_, 0);
+            o.where = over_stage(o.has_layout ? o.where : *operands()[i].where, transformed, inner,
+                                 [&](int j) { return chain_position(i, j); });
+            for (int q = 0; q < rank_ + bound_; ++q)  // the value repeats along the axis
+                if (!moves_[static_cast<std::size_t>(q)]) o.where.shape()[q] = 1;
+            o.has_layout = true;
+        }
+        return step;
+    }
+
     /// Adds a step that computes the value so far, or a word over some of its bound axes, each rank its part.
     void add_stage(std::optional<word> code, std::uint32_t transformed) {
         planned_reduction step;
         if (!stage_) {
-            const auto words = program().first(program().size() - 1);
-            step.program.assign(words.begin(), words.end());
-            step.attributes.assign(attributes().begin(), attributes().end() - 1);
-            step.operands = plan_operands(all_, value_.from.operands, operands().size() - 1, own_);
-            for (std::size_t i = 0; i < step.operands.size(); ++i) {
-                if (!has_axes(operands()[i])) continue;
-                planned_operand& o = step.operands[i];
-                const int inner = std::max(static_cast<int>(own_.of(i).size()) - rank_ - bound_, 0);
-                o.where = over_stage(o.has_layout ? o.where : *operands()[i].where, transformed, inner,
-                                     [&](int j) { return chain_position(i, j); });
-                o.has_layout = true;
-            }
-            type_ = detail::dtype_of_word(words.back());
+            step = first_step(transformed);
+            type_ = detail::dtype_of_word(step.program.back());
         } else {
             step.program = {detail::make_word(word_kind::leaf, type_)};
             planned_operand& o = step.operands.emplace_back();
@@ -210,10 +255,9 @@ private:
                 if (!moves_[static_cast<std::size_t>(q)])
                     l.shape()[q] = extents_[static_cast<std::size_t>(q)], l.strides()[q] = 0;
             o.where = over_stage(l, transformed, 0, [](int j) { return j; });
-        }
-        for (planned_operand& o : step.operands)
-            for (int q = 0; o.has_layout && q < rank_ + bound_; ++q)  // the value repeats along the axis
+            for (int q = 0; q < rank_ + bound_; ++q)  // the value repeats along the axis
                 if (!moves_[static_cast<std::size_t>(q)]) o.where.shape()[q] = 1;
+        }
         auto made = std::make_shared<placement>(*at_);
         if (code) {
             type_ = detail::dtype_of_word(*code);
@@ -285,9 +329,9 @@ private:
     }
 
     void check_small(const placement& moved) const {
-        std::size_t bytes = detail::size_of(type_);
-        for (const range& r : moved.box_of(session_rank())) bytes *= static_cast<std::size_t>(r.size());
-        if (bytes > most_fetched)
+        index_t most = 0;  // the same answer on all ranks
+        for (int r = 0; r < moved.mesh->session->size; ++r) most = std::max(most, size_of_box(moved.box_of(r)));
+        if (static_cast<std::size_t>(most) * detail::size_of(type_) > most_fetched)
             throw distributed_error("[distributed] " + name() + " along the only axis, of shape " +
                                     detail::to_text(moved.shape) + ", which is split over " +
                                     std::to_string(moved.mesh->session->size) + " ranks, has no form in parts; use " +
@@ -335,77 +379,79 @@ private:
 
     // ---- scans -----------------------------------------------------------------------------------------------------
 
-    /// Whether the parts of a scan are joined by an operation, and none before another is empty.
+    /// Whether the first part lies behind the last, as in a flipped view.
+    bool is_descending() const {
+        const std::vector<range>& parts = at_->ranges[bound_axis(0)];
+        index_t last = 0;
+        for (const range& r : parts)
+            if (r.size() > 0) {
+                if (r.low < last) return true;
+                last = r.low;
+            }
+        return false;
+    }
+
+    /// Whether the parts of a scan are joined by an operation, and none that stands before another is empty.
     bool can_join_parts(word last) const {
         if (bound_ != 1 || !joined_by(static_cast<detail::fold>(detail::code_of_word(last)))) return false;
+        std::vector<range> parts = at_->ranges[bound_axis(0)];
+        if (is_descending()) std::ranges::reverse(parts);
         bool is_empty = false;
-        for (const range& r : at_->ranges[bound_axis(0)]) {
+        for (const range& r : parts) {
             if (is_empty && r.size() > 0) return false;
             is_empty = r.size() == 0;
         }
         return true;
     }
 
+    /// Each rank reduces its part, all gather these totals, and each scans its part and joins it with the totals of the
+    /// parts before.
     void replace_scan(word last) {
         const std::size_t axis = bound_axis(0);
-        const int over = at_->over[axis];
-        add_stage(last, 1);
-        const new_operand scanned = result();
-        // The totals are the last elements of the parts.
-        planned_reduction step;
-        step.type = type_;
-        step.program = {detail::make_word(word_kind::leaf, type_)};
-        planned_operand& o = step.operands.emplace_back();
-        o.from = planned_operand::source::gathered;
-        o.number = *stage_;
-        o.has_layout = true;
-        const detail::layout local = contiguous_layout(at_->box_of(session_rank()));
-        const index_t n = local.shape()[axis];
-        detail::layout last_elements(rank_);
-        last_elements.offset = n > 0 ? (n - 1) * local.strides()[axis] : 0;
+        const auto fold = static_cast<detail::fold>(detail::code_of_word(last));
+        const dtype type = detail::dtype_of_word(last);
+        const word reduction = detail::make_word(word_kind::reduce, type, static_cast<word>(fold));
+
+        planned_reduction step = first_step(1);
+        step.program.push_back(reduction);
+        step.attributes.push_back(1);
+        step.type = type;
         std::vector<index_t> extents;
-        for (int q = 0; q < rank_; ++q) {
-            last_elements.shape()[q] = local.shape()[q];
-            last_elements.strides()[q] = local.strides()[q];
-            extents.push_back(local.shape()[q]);
-        }
-        o.where = last_elements;
+        const box mine = at_->box_of(session_rank());
+        for (int q = 0; q < rank_; ++q) extents.push_back(mine[static_cast<std::size_t>(q)].size());
+        extents.push_back(1);
         step.part = detail::contiguous_layout(extents);
         step.count = step.part.size();
-        step.has_share = n > 0;
-        share_parts(step, *at_->mesh, {over});
-        const index_t before = step.my_part;
-        // The totals over the context's axes and, last, the parts.
-        auto where = std::make_shared<placement>(*at_);
-        where->shape[axis] = step.parts;
-        where->over[axis] = -1;
-        where->ranges[axis] = {{0, step.parts}};
-        step.owned = detail::layout(rank_ + 1);
-        step.owned.offset = 0;
-        for (int q = 0; q < rank_; ++q) {
-            step.owned.shape()[q] = extents[static_cast<std::size_t>(q)];
-            step.owned.strides()[q] = detail::contiguous_layout(extents).strides()[q];
-        }
-        step.owned.shape()[rank_] = step.parts;
-        step.owned.strides()[rank_] = step.count;
-        step.placed = where;
-        detail::layout& seen =
-            all_.layouts.emplace_back(where->is_split() ? detail::contiguous_layout(where->shape) : step.owned);
-        for (int q = 0; q < rank_; ++q)
-            if (!moves_[static_cast<std::size_t>(q)])
-                seen.shape()[q] = extents_[static_cast<std::size_t>(q)], seen.strides()[q] = 0;
-        seen.shape()[rank_] = before;
-        const std::size_t number = plan_.reductions.size();
+        step.has_share = mine[axis].size() > 0;
+        share_parts(step, *at_->mesh, {at_->over[axis]});
+        const bool is_down = is_descending();
+        const index_t before = is_down ? step.parts - 1 - step.my_part : step.my_part;
+        const index_t first = is_down ? step.my_part + 1 : 0, count = step.count;
+        const std::size_t totals = plan_.reductions.size();
         plan_.reductions.push_back(std::move(step));
-        const word leaf = detail::make_word(word_kind::leaf, type_);
-        const auto fold = static_cast<detail::fold>(detail::code_of_word(last));
-        const new_operand totals = operand_over(number, seen);
-        if (before == 0) return ingot::runtime::replace(all_, value_, {leaf}, {scanned}, {});
-        ingot::runtime::replace(all_, value_,
-                                {leaf, detail::make_word(word_kind::reduce, type_, static_cast<word>(fold)), leaf,
-                                 detail::make_word(word_kind::map, type_, static_cast<word>(*joined_by(fold)))},
-                                {totals, scanned}, {1});
+
+        add_stage(last, 1);
+        if (before == 0) return ingot::runtime::replace(all_, value_, {leaf(type)}, {result()}, {});
+        planned_reduction& scan = plan_.reductions[*stage_];
+        planned_operand total;
+        total.from = planned_operand::source::gathered;
+        total.number = totals;
+        total.has_layout = true;
+        total.where = detail::layout(rank_ + 2);
+        total.where.offset = first * count;
+        for (int q = 0; q <= rank_; ++q) {
+            total.where.shape()[q] = extents[static_cast<std::size_t>(q)];
+            total.where.strides()[q] = detail::contiguous_layout(extents).strides()[q];
+        }
+        total.where.shape()[rank_ + 1] = before;
+        total.where.strides()[rank_ + 1] = count;
+        scan.program.insert(scan.program.begin(), {leaf(type), reduction});
+        scan.program.push_back(detail::make_word(word_kind::map, type, static_cast<word>(*joined_by(fold))));
+        scan.attributes.insert(scan.attributes.begin(), 1);
+        scan.operands.insert(scan.operands.begin(), total);
+        ingot::runtime::replace(all_, value_, {leaf(type)}, {result()}, {});
     }
+    static word leaf(dtype type) { return detail::make_word(word_kind::leaf, type); }
 
     statement_plan& plan_;
     draft& all_;
@@ -425,7 +471,12 @@ private:
 bool take_transform(statement_plan& plan, draft& d, const loops& outer, const found_value& value) {
     staged_value staged(plan, d, outer, value);
     if (!staged.is_over_parts()) return false;
-    staged.replace();
+    if (detail::kind_of_word(d.program[value.word]) != word_kind::unravel) {
+        staged.replace();
+        return true;
+    }
+    if (!staged.has_others_along_bound()) return false;
+    staged.replace_operand();
     return true;
 }
 

@@ -167,3 +167,60 @@ TEST_CASE("a roll moves the rows that leave their rank, and no more") {
         check_equal<float>(s, dist::gather(y), roll(numbers({4096, 64}), 3, 0));
     });
 }
+
+TEST_CASE("scans, rolls and products meet views of other ranks' elements") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const array<float> line = numbers({12}), whole = numbers({11, 6});
+        const array<float> x = dist::redistribute(line, dist::split(m));
+        const array<float> x2 = dist::redistribute(whole, dist::split(m));
+        const array<float> y2 = dist::redistribute(whole, dist::split(m, {"", "ranks"}));
+        const auto check = [&](const array<float>& found, const array<float>& wanted) {
+            check_equal<float>(s, dist::gather(found), wanted);
+        };
+        const slice behind(1, none), before(0, -1);
+        // Scans, of which another rank reads elements.
+        check(cumsum(x)(behind) - x(before), cumsum(line)(behind) - line(before));
+        check(array<float>(cumsum(x)(11)), cumsum(line)(11));
+        check(x + flip(cumsum(x), 0), line + flip(cumsum(line), 0));
+        check(cumsum(x2, 0) + cumsum(y2, 1), cumsum(whole, 0) + cumsum(whole, 1));
+        check(reshape(cumsum(x), {3, 4}) * 1, reshape(cumsum(line), {3, 4}));
+        array<float> o = zeros<float>({11, 6}), q = y2;
+        o(all, all) = cumsum(x2, 0);
+        check_equal<float>(s, o, cumsum(whole, 0));
+        q(all, all) = cumsum(x2, 0);
+        check(q, cumsum(whole, 0));
+        // Of a flipped array the first part is the last rank's.
+        check(cumsum(flip(x, 0)), cumsum(flip(line, 0)));
+        check(flip(cummax(flip(x2, 0) - 1, 0), 0), flip(cummax(flip(whole, 0) - 1, 0), 0));
+        // A roll of a slice begins again at the slice's first element.
+        for (const index_t ghosts : {0, 1, 3}) {
+            const array<float> g = dist::redistribute(line, dist::split(m, dist::ghost(ghosts)));
+            for (const index_t by : {-3, -1, 1, 2})
+                for (const index_t end : {8, 9, 11})
+                    check(roll(g(slice(1, end)), by) * 1, roll(line(slice(1, end)), by));
+            check(tile(g(slice(2, 10)), {2}) * 1, tile(line(slice(2, 10)), {2}));
+        }
+        // Operands of products that bind axes.
+        check(matmul(transpose(roll(x2, 1, 0)), x2), matmul(transpose(roll(whole, 1, 0)), whole));
+        check(matmul(roll(x2, 1, 0), transpose(whole)), matmul(roll(whole, 1, 0), transpose(whole)));
+        check(matmul(transpose(cumsum(x2, 0)), x2), matmul(transpose(cumsum(whole, 0)), whole));
+        check(matmul(transpose(x2 - sum(x2, 0)), x2), matmul(transpose(whole - sum(whole, 0)), whole));
+        // What is no array in parts is computed before it is rolled.
+        const array<float> large = numbers({300, 301}), in_parts = dist::redistribute(large, dist::split(m));
+        check(roll(flip(in_parts, 0), 7, 0) * 1, roll(flip(large, 0), 7, 0));
+        check(roll(in_parts + large, 7, 0), roll(large + large, 7, 0));
+    });
+    dist::run_local(4, [](dist::session& s) {
+        const dist::mesh m(s, {"y", "x"}, {2, 2});
+        const array<float> x = dist::redistribute(numbers({3, 10'000}), dist::split(m, {"y", "x"}));
+        bool is_refused = false;
+        try {
+            const array<float> sorted = sort(x, 1);
+        } catch (const distributed_error&) {
+            is_refused = true;
+        }
+        if (s.rank() == 0) CHECK(is_refused);
+        s.barrier();
+    });
+}
