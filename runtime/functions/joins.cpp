@@ -128,9 +128,13 @@ lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
     // Where the axes from the joint one on merge to one in every part, the element nearest to an index beyond a part is
     // always the same one, so unused values cost no memory traffic. Parts of one element along the axis are broadcast
     // along it instead.
-    bool are_single = true;
-    for (const lazy<T>& part : parts) are_single = are_single && part.shape()[j.axis] == 1;
-    if (j.inner() > 1 && !are_single) {
+    // Arrays in parts keep their axes, by which they are split.
+    bool are_single = true, are_in_parts = false;
+    for (const lazy<T>& part : parts) {
+        are_single = are_single && part.shape()[j.axis] == 1;
+        are_in_parts = are_in_parts || part.on_device().kind() == device_kind::distributed;
+    }
+    if (j.inner() > 1 && !are_single && !are_in_parts) {
         lazy_parts<T> merged = parts;
         shape_room room, unused;
         bool possible = true;

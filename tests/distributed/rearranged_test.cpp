@@ -210,6 +210,7 @@ TEST_CASE("scans, rolls and products meet views of other ranks' elements") {
         const array<float> large = numbers({300, 301}), in_parts = dist::redistribute(large, dist::split(m));
         check(roll(flip(in_parts, 0), 7, 0) * 1, roll(flip(large, 0), 7, 0));
         check(roll(in_parts + large, 7, 0), roll(large + large, 7, 0));
+        check(concatenate({in_parts, in_parts}, 0), concatenate({large, large}, 0));
     });
     dist::run_local(4, [](dist::session& s) {
         const dist::mesh m(s, {"y", "x"}, {2, 2});
