@@ -187,7 +187,7 @@ result ncclCommAbort(communicator* c) {
 result ncclCommFinalize(communicator* c) {
     if (depth != 0) misuse("a communicator ends within a group");
     c->is_final = true;
-    return success;
+    return progress(*c);  // its sends are waited for
 }
 result ncclCommDestroy(communicator* c) {
     if (!c->sends.empty() && !c->all->is_aborted) misuse("a communicator ends before its sends");
