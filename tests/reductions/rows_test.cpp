@@ -55,8 +55,9 @@ void add_rows(comparison& c, const E& x, index_t axis, bool held = true) {
 
 TEST_CASE("rows along memory, of all lengths") {
     comparison c;
-    for (const index_t n : test::drawn<index_t>({1,    2,    31,   33,     65,     129,    192,    257,    500,    1025,   2049,
-                            4099, 6144, 8192, 10'000, 16'385, 17'883, 40'000, 65'537, 70'001, 131'072}))
+    for (const index_t n :
+         test::drawn<index_t>({1,    2,    31,   33,     65,     129,    192,    257,    500,    1025,   2049,
+                               4099, 6144, 8192, 10'000, 16'385, 17'883, 40'000, 65'537, 70'001, 131'072}))
         add_rows(c, wave<float>({3, n}), -1);
     for (const index_t n : test::drawn<index_t>({132, 2052, 3328, 4096})) add_rows(c, wave<float>({3, n}), -1);
     for (const index_t n : test::drawn<index_t>({130, 1026, 1600, 2048})) add_rows(c, wave<double>({3, n}), -1);
@@ -267,7 +268,8 @@ TEST_CASE("quotients of rows that are zero or subnormal are divided as any") {
 
 template <class T>
 void check_signs_of_zeros() {
-    for (const auto& shape : test::drawn<shape_like>({{300, 7}, {40, 500}, {2, 1000, 24}, {2, 9000}, {3, 40, 333}, {2, 70'000}})) {
+    for (const auto& shape :
+         test::drawn<shape_like>({{300, 7}, {40, 500}, {2, 1000, 24}, {2, 9000}, {3, 40, 333}, {2, 70'000}})) {
         const array<T> w = wave<T>(shape), x = eval(where(w > 5, T(0), where(w < -5, -T(0), w)));
         CHECK(any((x == 0) & signbit(x)).item());
         for (const T sign : {T(1), T(-1)}) {
@@ -346,7 +348,8 @@ TEST_CASE("rows of doubles and integers, that begin anywhere, backwards, apart")
         add_rows(c, x(slice(none, none, 2), slice(none, none, -1)), 1);
         add_rows(c, x(all, slice(none, none, 3)), 1);
     }
-    for (const index_t n : test::drawn<index_t>({1, 2, 3, 5})) add_rows(c, wave<float>({6, 11})(all, slice(1, 1 + n)), 1);  // within a vector
+    for (const index_t n : test::drawn<index_t>({1, 2, 3, 5}))
+        add_rows(c, wave<float>({6, 11})(all, slice(1, 1 + n)), 1);  // within a vector
     c.run();
 }
 
