@@ -55,7 +55,10 @@ public:
     }
 
     void* allocate(std::size_t bytes) override {
-        return bytes < mapped_from ? std::aligned_alloc(block_granule, bytes) : map_aligned(bytes);
+        if (bytes >= mapped_from) return map_aligned(bytes);
+        const std::size_t whole =
+            (bytes + block_granule - 1) / block_granule * block_granule;  // as aligned_alloc wants
+        return std::aligned_alloc(block_granule, whole);
     }
     void release(void* data, std::size_t bytes) noexcept override {
         if (bytes < mapped_from)
