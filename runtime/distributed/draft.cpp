@@ -135,11 +135,12 @@ void plan_reading(planned_operand& to, const detail::layout& seen, const placeme
         if (at < 0 || seen.strides()[j] == 0 || all.all()[static_cast<std::size_t>(at)].of_rank.empty()) continue;
         is_named = true;
         const index_t extent = seen.shape()[j];
-        if (std::ranges::none_of(all.all()[static_cast<std::size_t>(at)].of_rank,
-                                 [&](const range& r) { return r.high > extent; }))
-            continue;
+        index_t turns = 0;
+        for (const range& r : all.all()[static_cast<std::size_t>(at)].of_rank)
+            turns = std::max(turns, (r.high - 1) / extent);
         for (std::size_t g = 0; g < a.first.size(); ++g)
-            if (a.steps[g][static_cast<std::size_t>(j)] != 0) to.cycles.push_back({g, a.first[g], extent});
+            if (turns > 0 && a.steps[g][static_cast<std::size_t>(j)] != 0)
+                to.cycles.push_back({g, a.first[g], extent, turns});
     }
     const std::size_t bytes = static_cast<std::size_t>(most) * detail::size_of(type);
     if (bytes > most_fetched && !is_named) throw_far(p, all, bytes);

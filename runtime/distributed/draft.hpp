@@ -4,6 +4,7 @@
 #include <deque>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/distributed/plan.hpp"
@@ -15,6 +16,8 @@ inline bool is_product(detail::word w) {
            detail::code_of_word(w) == static_cast<detail::word>(detail::library_function::matrix_product);
 }
 
+/// Whether an operand that is split along the axes that the word binds may need a step before: a scan, a library's
+/// function, or a roll or tile, which may begin again.
 inline bool is_transform(detail::word w) {
     const detail::word_kind kind = detail::kind_of_word(w);
     if (kind == detail::word_kind::unravel)
@@ -27,6 +30,12 @@ inline constexpr std::size_t most_fetched = 65536;
 /// Where the value of a word begins.
 struct beginning {
     std::size_t program, operands, attributes;
+};
+
+/// A word of a draft with the value that ends in it.
+struct found_value {
+    std::size_t word;
+    beginning from, until;
 };
 
 /// A statement that is being planned: its program is rewritten as reductions are taken out.
@@ -57,6 +66,20 @@ struct draft {
         return false;
     }
 
+    /// The words of a value, its operands, their placements, and its attributes.
+    std::span<const detail::word> program_of(const found_value& v) const {
+        return std::span(program).subspan(v.from.program, v.until.program - v.from.program);
+    }
+    std::span<const operand> operands_of(const found_value& v) const {
+        return std::span(operands).subspan(v.from.operands, v.until.operands - v.from.operands);
+    }
+    std::span<const placement* const> placements_of(const found_value& v) const {
+        return std::span(placements).subspan(v.from.operands, v.until.operands - v.from.operands);
+    }
+    std::span<const detail::word> attributes_of(const found_value& v) const {
+        return std::span(attributes).subspan(v.from.attributes, v.until.attributes - v.from.attributes);
+    }
+
     void add_operand(const operand& o, std::size_t number) {
         operands.push_back(o);
         sources.emplace_back().number = number;
@@ -79,12 +102,6 @@ box read_box(const access&, const detail::layout&, const loops& all, std::span<c
 detail::layout layout_in(const access& a, const detail::layout& seen, const box& whole, const detail::layout& of);
 /// This rank's share of a layout over loops.
 detail::layout narrowed(const detail::layout& whole, const loops& all, std::span<const int> own, int rank);
-
-/// A word of a draft with the value that ends in it.
-struct found_value {
-    std::size_t word;
-    beginning from, until;
-};
 
 /// An operand of words that are put into a draft.
 struct new_operand {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 
 #include <ingot/core/array.hpp>
 #include <ingot/core/error.hpp>
@@ -87,7 +86,7 @@ const buffer* fetched(running& now, const distributed_storage& from, const plann
         const auto wanted = [&](int r) {
             box b = p.wanted[static_cast<std::size_t>(r)];
             for (std::size_t k = 0; k < turns.size(); ++k) {
-                const auto& [axis, first, extent] = p.cycles[k];
+                const auto& [axis, first, extent, most] = p.cycles[k];
                 b[axis] = common({b[axis].low - turns[k] * extent, b[axis].high - turns[k] * extent},
                                  {first, first + extent});
             }
@@ -96,19 +95,16 @@ const buffer* fetched(running& now, const distributed_storage& from, const plann
         if (shown != nullptr) return shown->exchange(explain_fetch(from, wanted, "elements of other ranks"));
         box virtual_box = wanted(session.rank);
         for (std::size_t k = 0; k < turns.size(); ++k) {
-            const auto& [axis, first, extent] = p.cycles[k];
+            const auto& [axis, first, extent, most] = p.cycles[k];
             virtual_box[axis] = {virtual_box[axis].low + turns[k] * extent, virtual_box[axis].high + turns[k] * extent};
         }
         fetch(from, wanted, {memory, part_of(there, mine, virtual_box)});
     };
-    std::vector<index_t> turns(p.cycles.size(), 0), most(p.cycles.size(), 0);
-    for (std::size_t k = 0; k < most.size(); ++k)
-        for (const box& b : p.wanted)
-            most[k] = std::max(most[k], (b[p.cycles[k].axis].high - p.cycles[k].first - 1) / p.cycles[k].extent);
+    std::vector<index_t> turns(p.cycles.size(), 0);
     for (bool is_last = false; !is_last;) {
         exchange_part(turns);
         std::size_t k = 0;
-        while (k < turns.size() && turns[k] == most[k]) turns[k++] = 0;
+        while (k < turns.size() && turns[k] == p.cycles[k].turns) turns[k++] = 0;
         is_last = k == turns.size();
         if (!is_last) ++turns[k];
     }
@@ -363,7 +359,9 @@ void run_repeats(const statement_plan& plan, const statement& s) {
 
 index_t steps_together(const statement& s) {
     if (!is_flat(s)) return 1;
-    return std::max<index_t>(static_cast<index_t>(plan_repeats(s, std::numeric_limits<index_t>::max()).size()), 1);
+    statement all = s;
+    all.repeated.steps = 0;
+    return std::max<index_t>(static_cast<index_t>(plan_of(all).repeats.size()), 1);
 }
 
 void evaluate_distributed(slot& cache, const statement& s) {

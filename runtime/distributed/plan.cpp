@@ -2,6 +2,7 @@
 #include "runtime/distributed/plan.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <ingot/core/error.hpp>
 
@@ -214,7 +215,8 @@ const statement_plan& plan_of(const statement& s) {
     for (const output& o : s.outputs)
         if (is_distributed(o.memory->get())) made->named.push_back(storage_of(**o.memory).where);
     if (s.repeated.steps != 1)
-        made->plan.repeats = plan_repeats(s, s.repeated.steps);
+        made->plan.repeats =
+            plan_repeats(s, s.repeated.steps == 0 ? std::numeric_limits<index_t>::max() : s.repeated.steps);
     else
         make_plan(made->plan, s);
     if (table.plans.size() >= most_plans) table.plans.clear();

@@ -33,6 +33,7 @@ struct planned_operand {
     struct cycle {
         std::size_t axis;
         index_t first, extent;
+        index_t turns;  // the most times that a rank's box begins again
     };
     std::vector<cycle> cycles{};
 };
@@ -95,7 +96,8 @@ struct plan_table {
 /// The session's plan of a statement. The statement has neither trees nor several shapes, and reads or writes a
 /// distributed array. Valid until the session ends. Throws distributed_error.
 const statement_plan& plan_of(const statement&);
-/// The steps of iterate, up to `wanted`, that can follow one exchange; none or one where that is no gain.
+/// The steps of iterate, up to `wanted`, that can follow one exchange; none or one where that is no gain. plan_of has
+/// them for a statement of as many steps, or, with 0, of as many as there may be.
 std::vector<planned_repeat> plan_repeats(const statement&, index_t wanted);
 /// The session of a statement's distributed arrays.
 rank_session& session_of(const statement&);

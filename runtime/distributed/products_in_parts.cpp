@@ -32,15 +32,14 @@ detail::layout over_product(const detail::layout& l, int batch, int loops) {
 }  // namespace
 
 bool take_product(statement_plan& plan, draft& d, const loops& outer, const found_value& value) {
-    const auto& [w, from, until] = value;
-    const auto program = std::span(d.program).subspan(from.program, until.program - from.program);
-    const auto operands = std::span(d.operands).subspan(from.operands, until.operands - from.operands);
-    const auto placements = std::span(d.placements).subspan(from.operands, operands.size());
-    const auto attributes = std::span(d.attributes).subspan(from.attributes, until.attributes - from.attributes);
+    const auto program = d.program_of(value);
+    const auto operands = d.operands_of(value);
+    const auto placements = d.placements_of(value);
+    const auto attributes = d.attributes_of(value);
     const auto in_parts = std::ranges::find_if(placements, [](const placement* p) { return p != nullptr; });
     if (in_parts == placements.end()) return false;
 
-    const int rank_of_value = static_cast<int>(outer.of_word(w).size());
+    const int rank_of_value = static_cast<int>(outer.of_word(value.word).size());
     loops own(program, operands, attributes, rank_of_value, true);
     own.follow_operands(operands, placements);
     own.follow_places(operands, placements);
@@ -67,7 +66,7 @@ bool take_product(statement_plan& plan, draft& d, const loops& outer, const foun
     step.part = detail::contiguous_layout(
         std::vector<index_t>{own.range_of(bound[0], rank).size(), own.range_of(bound[2], rank).size()});
     step.count = step.part.size();
-    step.operands = plan_operands(d, from.operands, operands.size(), own);
+    step.operands = plan_operands(d, value.from.operands, operands.size(), own);
     for (std::size_t i = 0; i < operands.size(); ++i) {
         planned_operand& o = step.operands[i];
         if (!has_axes(operands[i])) continue;

@@ -22,8 +22,6 @@ public:
         : plan_(plan),
           all_(all),
           value_(value),
-          from_(value.from),
-          until_(value.until),
           rank_(static_cast<int>(outer.of_word(value.word).size())),
           own_(program(), operands(), attributes(), rank_, true) {
         own_.follow_operands(operands(), placements());
@@ -63,18 +61,10 @@ private:
     /// The parts of a value, as an operand over its axes and, last, the parts.
     using gathered = new_operand;
 
-    std::span<const word> program() const {
-        return std::span(all_.program).subspan(from_.program, until_.program - from_.program);
-    }
-    std::span<const operand> operands() const {
-        return std::span(all_.operands).subspan(from_.operands, until_.operands - from_.operands);
-    }
-    std::span<const placement* const> placements() const {
-        return std::span(all_.placements).subspan(from_.operands, until_.operands - from_.operands);
-    }
-    std::span<const word> attributes() const {
-        return std::span(all_.attributes).subspan(from_.attributes, until_.attributes - from_.attributes);
-    }
+    std::span<const word> program() const { return all_.program_of(value_); }
+    std::span<const operand> operands() const { return all_.operands_of(value_); }
+    std::span<const placement* const> placements() const { return all_.placements_of(value_); }
+    std::span<const word> attributes() const { return all_.attributes_of(value_); }
     static word reduction(detail::fold f, dtype type) {
         return detail::make_word(word_kind::reduce, type, static_cast<std::uint32_t>(f));
     }
@@ -126,7 +116,7 @@ private:
         step.part = detail::contiguous_layout(extents_);
         step.count = step.part.size();
         share_parts(step, *own_.mesh(), folded_);
-        step.operands = plan_operands(all_, from_.operands, operands().size(), own_);
+        step.operands = plan_operands(all_, value_.from.operands, operands().size(), own_);
         for (std::size_t i = 0; i < operands().size(); ++i) {  // extent 1 along axes on which nothing moves
             if (!has_axes(operands()[i])) continue;
             planned_operand& o = step.operands[i];
@@ -242,7 +232,6 @@ private:
     statement_plan& plan_;
     draft& all_;
     const found_value value_;
-    const beginning from_, until_;
     const int rank_;
     loops own_;
     std::vector<int> folded_;  // mesh axes

@@ -50,11 +50,6 @@ std::optional<detail::op> joined_by(detail::fold f) {
     }
 }
 
-template <class T>
-std::span<const T> section_of(const std::vector<T>& of, std::size_t first, std::size_t last) {
-    return std::span(of).subspan(first, last - first);
-}
-
 /// The value of a word that binds axes, computed by steps into memory whose axes are those of the context along which
 /// the value's operand moves (others have extent 1) and those that the word binds.
 class staged_value {
@@ -64,8 +59,7 @@ public:
           all_(all),
           value_(value),
           rank_(static_cast<int>(outer.of_word(value.word).size())),
-          own_(section_of(all.program, value.from.program, value.until.program), operands(), attributes(), rank_,
-               true) {
+          own_(program(), operands(), attributes(), rank_, true) {
         own_.follow_operands(operands(), placements());
         own_.follow_places(operands(), placements());
         bound_ = static_cast<int>(own_.of_last().size());
@@ -110,7 +104,7 @@ public:
             }
             move(remaining);
         }
-        ingot::runtime::replace(all_, value_, {detail::make_word(word_kind::leaf, type_)}, {result()}, {});
+        ingot::runtime::replace(all_, value_, {leaf(type_)}, {result()}, {});
     }
 
     /// Whether an unravel's operand may begin again at its first index only once it is computed: something but arrays
@@ -150,18 +144,11 @@ public:
     }
 
 private:
-    std::span<const word> program() const {
-        return section_of(all_.program, value_.from.program, value_.until.program);
-    }
-    std::span<const operand> operands() const {
-        return section_of(all_.operands, value_.from.operands, value_.until.operands);
-    }
-    std::span<const placement* const> placements() const {
-        return section_of(all_.placements, value_.from.operands, value_.until.operands);
-    }
-    std::span<const word> attributes() const {
-        return section_of(all_.attributes, value_.from.attributes, value_.until.attributes);
-    }
+    std::span<const word> program() const { return all_.program_of(value_); }
+    std::span<const operand> operands() const { return all_.operands_of(value_); }
+    std::span<const placement* const> placements() const { return all_.placements_of(value_); }
+    std::span<const word> attributes() const { return all_.attributes_of(value_); }
+    static word leaf(dtype type) { return detail::make_word(word_kind::leaf, type); }
     const loop& loop_at(int at) const { return own_.all()[static_cast<std::size_t>(at)]; }
     std::size_t bound_axis(int k) const { return static_cast<std::size_t>(rank_ + k); }
     int session_rank() const { return own_.mesh()->session->rank; }
@@ -215,6 +202,8 @@ private:
             to.shape()[q] = l.shape()[j];
             to.strides()[q] = l.strides()[j];
         }
+        for (int q = 0; q < rank_ + bound_; ++q)  // the value repeats along the axis
+            if (!moves_[static_cast<std::size_t>(q)]) to.shape()[q] = 1;
         return to;
     }
 
@@ -231,8 +220,6 @@ private:
             const int inner = std::max(static_cast<int>(own_.of(i).size()) - rank_ - bound_, 0);
             o.where = over_stage(o.has_layout ? o.where : *operands()[i].where, transformed, inner,
                                  [&](int j) { return chain_position(i, j); });
-            for (int q = 0; q < rank_ + bound_; ++q)  // the value repeats along the axis
-                if (!moves_[static_cast<std::size_t>(q)]) o.where.shape()[q] = 1;
             o.has_layout = true;
         }
         return step;
@@ -245,7 +232,7 @@ private:
             step = first_step(transformed);
             type_ = detail::dtype_of_word(step.program.back());
         } else {
-            step.program = {detail::make_word(word_kind::leaf, type_)};
+            step.program = {leaf(type_)};
             planned_operand& o = step.operands.emplace_back();
             o.from = planned_operand::source::gathered;
             o.number = *stage_;
@@ -255,8 +242,6 @@ private:
                 if (!moves_[static_cast<std::size_t>(q)])
                     l.shape()[q] = extents_[static_cast<std::size_t>(q)], l.strides()[q] = 0;
             o.where = over_stage(l, transformed, 0, [](int j) { return j; });
-            for (int q = 0; q < rank_ + bound_; ++q)  // the value repeats along the axis
-                if (!moves_[static_cast<std::size_t>(q)]) o.where.shape()[q] = 1;
         }
         auto made = std::make_shared<placement>(*at_);
         if (code) {
@@ -427,11 +412,13 @@ private:
         const bool is_down = is_descending();
         const index_t before = is_down ? step.parts - 1 - step.my_part : step.my_part;
         const index_t first = is_down ? step.my_part + 1 : 0, count = step.count;
+        const detail::layout part = step.part;
         const std::size_t totals = plan_.reductions.size();
         plan_.reductions.push_back(std::move(step));
 
         add_stage(last, 1);
-        if (before == 0) return ingot::runtime::replace(all_, value_, {leaf(type)}, {result()}, {});
+        ingot::runtime::replace(all_, value_, {leaf(type)}, {result()}, {});
+        if (before == 0) return;
         planned_reduction& scan = plan_.reductions[*stage_];
         planned_operand total;
         total.from = planned_operand::source::gathered;
@@ -440,8 +427,8 @@ private:
         total.where = detail::layout(rank_ + 2);
         total.where.offset = first * count;
         for (int q = 0; q <= rank_; ++q) {
-            total.where.shape()[q] = extents[static_cast<std::size_t>(q)];
-            total.where.strides()[q] = detail::contiguous_layout(extents).strides()[q];
+            total.where.shape()[q] = part.shape()[q];
+            total.where.strides()[q] = part.strides()[q];
         }
         total.where.shape()[rank_ + 1] = before;
         total.where.strides()[rank_ + 1] = count;
@@ -449,9 +436,7 @@ private:
         scan.program.push_back(detail::make_word(word_kind::map, type, static_cast<word>(*joined_by(fold))));
         scan.attributes.insert(scan.attributes.begin(), 1);
         scan.operands.insert(scan.operands.begin(), total);
-        ingot::runtime::replace(all_, value_, {leaf(type)}, {result()}, {});
     }
-    static word leaf(dtype type) { return detail::make_word(word_kind::leaf, type); }
 
     statement_plan& plan_;
     draft& all_;
