@@ -95,7 +95,7 @@ bool lies_in(const box& inner, const box& outer) {
 
 /// Plans the reading of a layout of a distributed array whose part has the layout `owned`.
 void plan_reading(planned_operand& to, const detail::layout& seen, const placement& p, const detail::layout& owned,
-                  dtype type, const loops& all, std::span<const int> own) {
+                  dtype type, const loops& all, std::span<const int> own, bool may_move) {
     const int rank = p.mesh->session->rank, ranks = p.mesh->session->size;
     access a;
     const bool is_affine = take_apart(a, p, seen);
@@ -129,7 +129,7 @@ void plan_reading(planned_operand& to, const detail::layout& seen, const placeme
         most = std::max(most, size_of_box(b));
     }
     // A statement names such a move itself: it rolls, pads or joins.
-    bool is_named = false;
+    bool is_named = may_move;
     for (int j = 0; is_affine && j < seen.rank(); ++j) {
         const int at = loop_of(own, seen.rank(), j);
         if (at < 0 || seen.strides()[j] == 0 || all.all()[static_cast<std::size_t>(at)].of_rank.empty()) continue;
@@ -185,7 +185,8 @@ draft draft_of(const statement& s, bool expands) {
     return to;
 }
 
-std::vector<planned_operand> plan_operands(const draft& d, std::size_t first, std::size_t count, const loops& all) {
+std::vector<planned_operand> plan_operands(const draft& d, std::size_t first, std::size_t count, const loops& all,
+                                           bool may_move) {
     const int rank = all.mesh() == nullptr ? 0 : all.mesh()->session->rank;
     std::vector<planned_operand> planned;
     for (std::size_t i = 0; i < count; ++i) {
@@ -195,7 +196,7 @@ std::vector<planned_operand> plan_operands(const draft& d, std::size_t first, st
             if (o.kind == detail::operand_kind::raw)
                 throw distributed_error("[distributed] a kernel's text reads an array whole that lies in parts, " +
                                         to_text(*p) + "; give it distributed::gather(x)");
-            plan_reading(to, *o.where, *p, *d.owned[first + i], o.type, all, all.of(i));
+            plan_reading(to, *o.where, *p, *d.owned[first + i], o.type, all, all.of(i), may_move);
         } else if (has_axes(o) &&
                    (all.is_split() || all.has_places() || to.from == planned_operand::source::gathered)) {
             const detail::layout* const places = all.place_of(i);

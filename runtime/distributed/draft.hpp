@@ -27,6 +27,10 @@ inline bool is_transform(detail::word w) {
 /// A rank fetches up to this many bytes of other ranks' elements for an operand; more must be moved by name.
 inline constexpr std::size_t most_fetched = 65536;
 
+/// Parts of a value that is folded are gathered by all ranks where each has at most so many bytes; larger ones are
+/// folded by slices.
+inline constexpr std::size_t most_gathered = 65536;
+
 /// Where the value of a word begins.
 struct beginning {
     std::size_t program, operands, attributes;
@@ -93,8 +97,9 @@ struct draft {
 draft draft_of(const statement& s, bool expands);
 
 /// `count` operands of a draft, from number `first` on, as this rank reads them over these loops. Throws
-/// distributed_error where one lies elsewhere.
-std::vector<planned_operand> plan_operands(const draft& d, std::size_t first, std::size_t count, const loops& all);
+/// distributed_error where more than most_fetched bytes of one lie elsewhere, unless the statement may move them.
+std::vector<planned_operand> plan_operands(const draft& d, std::size_t first, std::size_t count, const loops& all,
+                                           bool may_move = false);
 
 /// The box that a rank reads of an array, by a leaf over these loops.
 box read_box(const access&, const detail::layout&, const loops& all, std::span<const int> own, int rank);

@@ -2,10 +2,12 @@
 #include "runtime/distributed/evaluate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 
 #include <ingot/core/array.hpp>
 #include <ingot/core/error.hpp>
+#include <ingot/sorting/sorts.hpp>
 
 #include "runtime/device/copy_complement.hpp"
 #include "runtime/device/copy_view.hpp"
@@ -15,6 +17,7 @@
 #include "runtime/distributed/exchange.hpp"
 #include "runtime/distributed/files.hpp"
 #include "runtime/distributed/plan.hpp"
+#include "runtime/distributed/sample_sort.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/front/joint_outputs.hpp"
 #include "runtime/system/per_thread.hpp"
@@ -123,7 +126,7 @@ distributed_storage value_of(const planned_reduction& step, const std::shared_pt
                              const buffer_ref& memory, const detail::layout& owned) {
     distributed_storage value;
     value.where = where;
-    value.type = step.type;
+    value.type = where == step.computed ? step.type : step.result_type();
     value.memory = memory;
     value.owned = owned;
     return value;
@@ -139,7 +142,7 @@ void read_operands(running& now, const statement_plan& plan, const planned_step&
         operand& o = now.operands.emplace_back();
         if (p.from == planned_operand::source::gathered) {
             const planned_reduction& made = plan.reductions[p.number];
-            o.type = made.type;
+            o.type = made.result_type();
             o.memory = now.gathered[p.number].get();
             if (p.at == planned_operand::place::elsewhere) {
                 o.memory = fetched(now, value_of(made, made.placed, now.gathered[p.number], made.owned), p, shown);
@@ -167,6 +170,59 @@ void read_operands(running& now, const statement_plan& plan, const planned_step&
     }
 }
 
+/// The fold of the parts that the ranks of a group have of a value: each rank folds a slice of them in the order of
+/// parts, and all gather the slices, which are equal on all.
+buffer_ref folded_by_slices(running& now, const planned_reduction& step, const buffer_ref& own, rank_session& session) {
+    stream_state& stream = *context_on(session.device).stream;
+    const std::size_t each = detail::size_of(step.type);
+    const std::vector<range> slices = even_ranges(step.count, step.parts);
+    const range mine = slices[static_cast<std::size_t>(step.my_part)];
+    const auto bytes_of = [&](index_t elements) { return static_cast<std::size_t>(elements) * each; };
+    const auto allocate = [&](index_t elements) {
+        return allocate_buffer(std::max<std::size_t>(bytes_of(elements), 1), session.device, stream);
+    };
+    buffer_ref parts = allocate(mine.size() * step.parts), whole = allocate(step.count);
+    const auto at = [&](const buffer_ref& memory, index_t element) {
+        return static_cast<std::byte*>(memory->data) + bytes_of(element);
+    };
+    order_read(*own, stream);
+    order_write(*parts, stream);
+    now.messages.clear();
+    for (const planned_reduction::peer& p : step.peers) {
+        const range theirs = slices[static_cast<std::size_t>(p.part)];
+        if (theirs.size() > 0) now.messages.push_back({p.rank, at(own, theirs.low), bytes_of(theirs.size()), true});
+        if (mine.size() > 0)
+            now.messages.push_back({p.rank, at(parts, p.part * mine.size()), bytes_of(mine.size()), false});
+    }
+    if (mine.size() > 0)
+        copy(*parts, bytes_of(step.my_part * mine.size()), *own, bytes_of(mine.low), bytes_of(mine.size()), stream);
+    session.exchange(now.messages);
+    if (mine.size() > 0) {
+        detail::layout from(2), to(1);
+        from.shape()[0] = to.shape()[0] = mine.size();
+        from.strides()[0] = to.strides()[0] = 1;
+        from.shape()[1] = step.parts, from.strides()[1] = mine.size();
+        to.offset = mine.low;
+        operand o;
+        o.type = step.type;
+        o.memory = parts.get();
+        o.where = &from;
+        const std::array<word, 2> program{detail::make_word(detail::word_kind::leaf, step.type), *step.folded_by};
+        const std::array<word, 1> bound{1};
+        const output out{step.type, &whole, &to};
+        evaluate_without_slot({program, {&o, 1}, bound, {&out, 1}});
+    }
+    order_write(*whole, stream);
+    now.messages.clear();
+    for (const planned_reduction::peer& p : step.peers) {
+        const range theirs = slices[static_cast<std::size_t>(p.part)];
+        if (mine.size() > 0) now.messages.push_back({p.rank, at(whole, mine.low), bytes_of(mine.size()), true});
+        if (theirs.size() > 0) now.messages.push_back({p.rank, at(whole, theirs.low), bytes_of(theirs.size()), false});
+    }
+    session.exchange(now.messages);
+    return whole;
+}
+
 /// Runs a step before the last one. A collective call.
 void reduce_in_parts(running& now, const statement_plan& plan, const planned_reduction& step, const statement& s,
                      rank_session& session) {
@@ -176,13 +232,15 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
         const std::size_t bytes = static_cast<std::size_t>(elements) * detail::size_of(step.type);
         return allocate_buffer(std::max<std::size_t>(bytes, 1), session.device, stream);
     };
-    buffer_ref gathered = allocate(step.count * step.parts);
+    buffer_ref gathered = allocate(step.count * step.gathered_parts());
     if (step.count > 0 && step.has_share) {
         detail::layout part = step.part;
         const output out{step.type, &gathered, &part};
         evaluate_without_slot({step.program, now.operands, step.attributes, {&out, 1}});
     }
-    if (step.count > 0 && !step.peers.empty()) {
+    if (step.count > 0 && step.folded_by) {
+        gathered = folded_by_slices(now, step, gathered, session);
+    } else if (step.count > 0 && !step.peers.empty()) {
         const std::size_t bytes = static_cast<std::size_t>(step.count) * detail::size_of(step.type);
         order_write(*gathered, stream);
         auto* const first = static_cast<std::byte*>(gathered->data);
@@ -195,6 +253,11 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
     }
     if (step.computed != nullptr) {
         const distributed_storage from = value_of(step, step.computed, gathered, step.part);
+        if (step.sorted_by) {
+            now.gathered.push_back(
+                sample_sort(*step.sorted_by, from, step.sorted_axis, *step.placed, step.is_descending));
+            return;
+        }
         buffer_ref moved = allocate(step.owned.size());
         fetch(from, [&](int r) { return step.placed->box_of(r); }, {moved, step.owned});
         gathered = std::move(moved);
@@ -219,6 +282,7 @@ void run_last(running& now, const statement_plan& plan, slot& cache, const state
         if (plan.has_share) run(own);
         return;
     }
+    if (plan.scatters) return scatter_in_parts(own, plan.has_share, session_of(s));
     if (plan.made == nullptr) return run(own);
     const bool has_ghosts = std::ranges::any_of(plan.made->ghosts, [](index_t g) { return g > 0; });
     std::vector<std::unique_ptr<distributed_storage>> storages;
@@ -258,8 +322,11 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
             kernel_explanation e;
             e.kind = step_kind::exchange;
             e.name = "exchange";
-            e.pattern = "all gather the " + std::to_string(step.parts) + " parts of a reduction";
-            e.bytes_read = e.bytes_written = bytes * step.peers.size();
+            e.pattern = step.folded_by ? "fold the " + std::to_string(step.parts) + " parts of a value by slices"
+                                       : "all gather the " + std::to_string(step.parts) + " parts of a reduction";
+            // By slices a rank sends a slice to each other one, and then its folded slice.
+            e.bytes_read = e.bytes_written =
+                bytes * step.peers.size() * 2 / (step.folded_by ? static_cast<std::size_t>(step.parts) : 2);
             std::vector<int> ranks;
             for (const planned_reduction::peer& p : step.peers) ranks.push_back(p.rank);
             e.reason = "rank " + std::to_string(session.rank) + " sends to " + ranks_in_words(ranks);
@@ -268,9 +335,10 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
         if (step.computed != nullptr)
             shown.exchange(explain_fetch(
                 value_of(step, step.computed, {}, step.part), [&](int r) { return step.placed->box_of(r); },
-                "a move to " + to_text(*step.placed)));
-        const std::size_t held = std::max(bytes * static_cast<std::size_t>(step.parts),
-                                          static_cast<std::size_t>(step.owned.size()) * detail::size_of(step.type));
+                (step.sorted_by ? "a sort among the ranks, then a move to " : "a move to ") + to_text(*step.placed)));
+        const std::size_t held =
+            std::max(bytes * static_cast<std::size_t>(step.parts),
+                     static_cast<std::size_t>(step.owned.size()) * detail::size_of(step.result_type()));
         now.gathered.push_back(allocate_buffer(std::max<std::size_t>(held, 1), session.device, stream));
     }
     read_operands(now, plan, plan.last, s, &shown);
@@ -284,6 +352,14 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
                        now.outputs,
                        {},
                        {}});
+    if (plan.scatters) {
+        kernel_explanation e;
+        e.kind = step_kind::exchange;
+        e.name = "exchange";
+        e.pattern = "all gather the " + std::to_string(session.size) + " ranks' sums at computed places";
+        e.bytes_read = e.bytes_written = (*s.outputs[0].memory)->bytes * static_cast<std::size_t>(session.size - 1);
+        shown.exchange(e);
+    }
 }
 
 /// A thread has a workspace for each statement that is running: reading an operand may evaluate another.
@@ -376,9 +452,12 @@ void evaluate_distributed(slot& cache, const statement& s) {
         // Not by the statement's slot, which knows kernels by the layouts alone: the flat program is another one.
         return evaluate_without_slot(flat_statement(s).get());
     }
+    rank_session& session = session_of(s);
+#if INGOT_DEBUG
+    if (!session.has_ended()) check_same_on_all_ranks(s, session);
+#endif
     const statement_plan& plan = plan_of(s);
     if (s.repeated.steps != 1) return run_repeats(plan, s);
-    rank_session& session = session_of(s);
     workspace room;
     running& now = room.get();
     for (const planned_reduction& step : plan.reductions) reduce_in_parts(now, plan, step, s, session);
@@ -459,12 +538,46 @@ void visit_steps(const statement& s, const step_visitor& shown) {
     show_plan(room.get(), plan_of(s), s, shown);
 }
 
+detail::own_rows take_own_rows(const detail::destination& to, const buffer& from) {
+    const distributed_storage& s = storage_of(from);
+    copy_view(to.type, *s.memory, s.owned, to.memory, to.where);
+    const placement& p = *s.where;
+    return {p.range_of(s.session().rank, p.axes() - 1).low, p.over.back() < 0};
+}
+
+void join_rows(const detail::destination& to, const buffer& part, const detail::layout& where, const buffer& like,
+               index_t most) {
+    const distributed_storage& beside = storage_of(like);
+    auto parts = std::make_shared<placement>(*beside.where);
+    std::ranges::fill(parts->ghosts, 0);
+    index_t length = 0;
+    for (range& r : parts->ranges.back()) {
+        const index_t extent = std::min(r.size(), most);
+        r = {length, length + extent};
+        length += extent;
+    }
+    parts->shape.back() = length;
+    std::unique_ptr<distributed_storage> made = make_storage(to.type, beside.session().shared(parts));
+    if (where.size() > 0) copy_view(to.type, part, where, made->memory, made->owned);
+    if (parts->over.back() >= 0) {
+        auto whole = std::make_shared<placement>(*parts);
+        whole->over.back() = -1;
+        whole->ranges.back() = {{0, length}};
+        std::unique_ptr<distributed_storage> joined = make_storage(to.type, beside.session().shared(whole));
+        fetch(*made, [&](int r) { return joined->where->box_of(r); }, {joined->memory, joined->owned});
+        made = std::move(joined);
+    }
+    to.where = detail::contiguous_layout(made->where->shape);
+    to.memory = made->where->is_split() ? buffer_over(std::move(made)) : std::move(made->memory);
+}
+
 bool has_shape(const buffer& of, std::span<const index_t> shape) noexcept {
     return std::ranges::equal(storage_of(of).where->shape, shape);
 }
 
-constexpr distributed_functions functions{evaluate_distributed, make_like,  keeps_partition, has_shape,
-                                          read_shown,           save_parts, steps_together,  visit_steps};
+constexpr distributed_functions functions{evaluate_distributed, make_like,     keeps_partition, has_shape,
+                                          read_shown,           take_own_rows, join_rows,       save_parts,
+                                          steps_together,       visit_steps};
 
 }  // namespace
 

@@ -58,6 +58,21 @@ public:
     /// The loops that the last word binds.
     std::span<const int> of_last() const noexcept { return bound_last_; }
 
+    /// The mesh axis over which operand `i` is split along a loop; -1: none.
+    int split_along(int at, std::size_t i, const placement& p, const detail::layout& l) const {
+        for (const alignment& a : alignments_of(p, l, of(i)))
+            if (a.loop == at) return a.over;
+        return -1;
+    }
+    /// The greatest number of a loop's indices that a rank has.
+    index_t greatest_part(int at) const noexcept {
+        const loop& l = loops_[static_cast<std::size_t>(at)];
+        index_t most = l.over < 0 ? l.extent : 0;
+        for (const range& r : l.ranges) most = std::max(most, r.size());
+        return most;
+    }
+    /// Keeps a loop whole, however operands are split along it.
+    void keep_whole(int at) noexcept { loops_[static_cast<std::size_t>(at)].may_split = false; }
     /// Splits the loops as a layout of a distributed array is, where nothing splits them yet.
     void follow(const placement&, const detail::layout&, std::span<const int> own);
     /// Splits them as all distributed operands are, the largest first. `placements`: of each operand, null for others.

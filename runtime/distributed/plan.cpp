@@ -139,17 +139,24 @@ void make_plan(statement_plan& plan, const statement& s) {
     // An array that is written decides: an ordinary one is computed whole on every rank.
     if (is_into_parts && *out.memory && is_distributed(out.memory->get()))
         all.follow(*storage_of(**out.memory).where, *out.where, result);
-    if (!*out.memory) all.follow_operands(d.operands, d.placements);
+    const bool scatters = out.scattered && !is_into_parts;
+    if (!*out.memory || scatters) all.follow_operands(d.operands, d.placements);
+    plan.scatters = scatters && is_split_along(all, all.rank());
     all.follow_places(d.operands, d.placements);
     plan.last.operands = plan_operands(d, 0, d.operands.size(), all);
     const int rank = all.mesh() == nullptr ? 0 : all.mesh()->session->rank;
     if (is_into_parts) {
         plan_writing(plan, s, d, all, result);
-    } else if (is_split_along(all, all.rank())) {
+    } else if (!scatters && is_split_along(all, all.rank())) {
         plan.made = placement_of_new(all, d.placements);
     }
     for (const int j : result)
         if (all.all()[static_cast<std::size_t>(j)].over >= 0 && all.range_of(j, rank).size() == 0)
+            plan.has_share = false;
+    // Of the ranks that have the same part one adds it.
+    for (int m = 0; plan.scatters && m < all.mesh()->axes(); ++m)
+        if (std::ranges::none_of(result, [&](int j) { return all.all()[static_cast<std::size_t>(j)].over == m; }) &&
+            all.mesh()->coordinate(rank, m) != 0)
             plan.has_share = false;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -60,6 +61,15 @@ struct planned_reduction : planned_step {
     detail::layout owned;
     std::shared_ptr<const placement> computed{};  // before it is moved to `placed`; null where it is not moved
     bool has_share = true;                        // whether this rank has elements of the value
+    // Large parts are not gathered: each rank of the group folds a slice of all, then all gather the slices.
+    std::optional<detail::word> folded_by{};
+    // A vector that is sorted as it is moved.
+    std::optional<detail::word> sorted_by{};
+    std::size_t sorted_axis = 0;
+    bool is_descending = false;  // the last rank has the first elements
+
+    index_t gathered_parts() const noexcept { return folded_by ? 1 : parts; }
+    dtype result_type() const noexcept { return sorted_by ? detail::dtype_of_word(*sorted_by) : type; }
 };
 
 /// One of several steps of iterate that follow an exchange of ghost layers.
@@ -80,6 +90,9 @@ struct statement_plan {
     // New outputs: their placement, or null where no axis is split.
     std::shared_ptr<const placement> made;
     bool has_share = true;  // whether this rank computes anything in the last step
+    // The last step scatters into an ordinary array, which all ranks have: each rank its part, into an array of its
+    // own.
+    bool scatters = false;
 };
 
 /// A session's plans, by a hash of their keys.
@@ -101,6 +114,12 @@ const statement_plan& plan_of(const statement&);
 std::vector<planned_repeat> plan_repeats(const statement&, index_t wanted);
 /// The session of a statement's distributed arrays.
 rank_session& session_of(const statement&);
+/// Throws distributed_error where rank 0 evaluates another statement; the text names both. For debug builds: each
+/// statement waits for rank 0. A collective call.
+void check_same_on_all_ranks(const statement&, rank_session&);
+/// Runs a rank's part of a statement that scatters into an ordinary array, and joins the parts of all in the order of
+/// ranks. A collective call.
+void scatter_in_parts(const statement& part, bool has_share, rank_session&);
 /// The placement that a new result of the statement would have; null where no axis is split, or where it is not known
 /// before reductions are computed.
 const placement* placement_of_result(const statement&);

@@ -36,20 +36,29 @@ public:
 
     /// Replaces the reduction in the draft by a fold over its parts. Throws distributed_error where none joins them.
     void replace() {
-        describe();
         const word code = program().back();
         const dtype type = detail::dtype_of_word(code);
         const auto fold = static_cast<detail::fold>(detail::code_of_word(code));
+        const auto join = fold == detail::fold::count_nonzero ? detail::fold::sum : fold;
+        const bool folds_alone =
+            fold != detail::fold::user && fold != detail::fold::argmin && fold != detail::fold::argmax;
+        describe(folds_alone ? std::optional(reduction(join, type)) : std::nullopt, type);
         switch (fold) {
-            case detail::fold::user:
-                throw distributed_error(
-                    "[distributed] a reduction_kernel over a split axis has no form in parts; use "
-                    "distributed::gather(x)");
+            case detail::fold::user: {  // joins partial results, of which the post sees the whole alone
+                const gathered g = gather({program().begin(), program().end()}, {}, type);
+                const std::size_t text = operands().size() - 1;
+                gathered of_text;
+                of_text.leaf = operands()[text];
+                of_text.source = all_.sources[value_.from.operands + text];
+                const word text_word = program()[program().size() - 2];
+                ingot::runtime::replace(all_, value_, {detail::make_word(word_kind::leaf, type), text_word, code},
+                                        {g, of_text}, {1});
+                return;
+            }
             case detail::fold::argmin:
             case detail::fold::argmax:
                 return replace_place_of(fold == detail::fold::argmin ? detail::fold::min : detail::fold::max);
             default: {
-                const auto join = fold == detail::fold::count_nonzero ? detail::fold::sum : fold;
                 const gathered g = gather({program().begin(), program().end()}, {}, type);
                 ingot::runtime::replace(all_, value_, {detail::make_word(word_kind::leaf, type), reduction(join, type)},
                                         {g}, {1});
@@ -73,7 +82,8 @@ private:
     }
     const loop& loop_at(int j) const { return own_.all()[static_cast<std::size_t>(j)]; }
 
-    void describe() {
+    /// `join`: the fold of parts, where it has no other operand.
+    void describe(std::optional<word> join, dtype type) {
         const rank_mesh& mesh = *own_.mesh();
         const rank_session& session = *mesh.session;
         moves_.assign(static_cast<std::size_t>(rank_), false);
@@ -87,6 +97,15 @@ private:
         for (const int m : folded_) parts_ *= mesh.extents[static_cast<std::size_t>(m)];
         for (int j = 0; j < rank_; ++j)
             extents_.push_back(moves_[static_cast<std::size_t>(j)] ? own_.range_of(j, session.rank).size() : 1);
+        index_t most = 0;  // elements of a part, on any rank
+        for (int r = 0; r < session.size; ++r) {
+            index_t count = 1;
+            for (int j = 0; j < rank_; ++j)
+                count *= moves_[static_cast<std::size_t>(j)] ? own_.range_of(j, r).size() : 1;
+            most = std::max(most, count);
+        }
+        if (parts_ > 1 && static_cast<std::size_t>(most) * detail::size_of(type) > most_gathered) folded_by_ = join;
+        const index_t parts = folded_by_ ? 1 : parts_;
         bool is_split = false;
         for (int j = 0; j < rank_; ++j) is_split |= loop_at(j).over >= 0;
         if (!is_split) return;
@@ -100,9 +119,9 @@ private:
             where->ranges.push_back(is_moved && l.over >= 0 ? l.ranges
                                                             : std::vector<range>{{0, is_moved ? l.extent : 1}});
         }
-        where->shape.push_back(parts_);
+        where->shape.push_back(parts);
         where->over.push_back(-1);
-        where->ranges.push_back({{0, parts_}});
+        where->ranges.push_back({{0, parts}});
         where->ghosts.assign(where->shape.size(), 0);
         placement_ = all_.kept.emplace_back(std::move(where)).get();
     }
@@ -116,6 +135,8 @@ private:
         step.part = detail::contiguous_layout(extents_);
         step.count = step.part.size();
         share_parts(step, *own_.mesh(), folded_);
+        step.folded_by = folded_by_;
+        if (folded_by_) step.part.offset = 0;
         step.operands = plan_operands(all_, value_.from.operands, operands().size(), own_);
         for (std::size_t i = 0; i < operands().size(); ++i) {  // extent 1 along axes on which nothing moves
             if (!has_axes(operands()[i])) continue;
@@ -137,7 +158,7 @@ private:
             local.shape()[j] = step.part.shape()[j];
             local.strides()[j] = step.part.strides()[j];
         }
-        local.shape()[rank_] = parts_;
+        local.shape()[rank_] = step.gathered_parts();
         local.strides()[rank_] = step.count;
         gathered g;
         g.leaf.type = type;
@@ -238,6 +259,7 @@ private:
     std::vector<bool> moves_;  // the axes along which the value moves; it has extent 1 along the others
     std::vector<index_t> extents_;
     index_t parts_ = 1;
+    std::optional<word> folded_by_;         // large parts, by slices
     const placement* placement_ = nullptr;  // of the parts, where an axis of the value is split
 };
 

@@ -9,6 +9,7 @@
 #include <ingot/core/error.hpp>
 
 #include "runtime/distributed/draft.hpp"
+#include "runtime/distributed/sample_sort.hpp"
 #include "runtime/trees/lazy.hpp"
 
 namespace ingot::runtime {
@@ -102,7 +103,7 @@ public:
                 remaining &= ~whole;
                 if (remaining == 0) break;
             }
-            move(remaining);
+            if (!move(remaining)) break;  // it is sorted by the way
         }
         ingot::runtime::replace(all_, value_, {leaf(type_)}, {result()}, {});
     }
@@ -285,8 +286,9 @@ private:
         plan_.reductions.push_back(std::move(step));
     }
 
-    /// Moves the last stage's value to a partition in which one of these bound axes more is whole.
-    void move(std::uint32_t remaining) {
+    /// Moves the last stage's value to a partition in which one of these bound axes more is whole. Returns false where
+    /// nothing is left to do: a vector has no other axis, and is sorted as it is moved among the same ranks.
+    bool move(std::uint32_t remaining) {
         std::size_t from = 0;
         for (int k = 0; k < bound_; ++k)
             if ((remaining >> k & 1) != 0 && at_->over[bound_axis(k)] >= 0) from = bound_axis(k);
@@ -306,21 +308,36 @@ private:
             moved->ranges[*to] = even_ranges(at_->shape[*to], at_->mesh->extents[static_cast<std::size_t>(over)]);
         }
         planned_reduction& step = plan_.reductions[*stage_];
-        if (!to) check_small(*moved);
+        const bool is_vector = std::ranges::count_if(at_->shape, [](index_t extent) { return extent != 1; }) <= 1;
+        const bool is_sorted = !to && is_vector && !is_small(*moved) && has_sample_sort(program().back(), type_);
+        if (is_sorted) {
+            moved->over[from] = over;
+            moved->ranges[from] = even_ranges(at_->shape[from], at_->mesh->extents[static_cast<std::size_t>(over)]);
+            step.sorted_by = program().back();
+            step.sorted_axis = from;
+            step.is_descending = is_descending();
+            if (step.is_descending) std::ranges::reverse(moved->ranges[from]);
+            type_ = detail::dtype_of_word(program().back());
+        } else if (!to && !is_small(*moved)) {
+            throw_has_no_form(*moved);
+        }
         step.computed = at_;
         step.placed = moved;
         step.owned = contiguous_layout(moved->box_of(session_rank()));
         at_ = std::move(moved);
+        return !is_sorted;
     }
 
-    void check_small(const placement& moved) const {
+    bool is_small(const placement& moved) const {
         index_t most = 0;  // the same answer on all ranks
         for (int r = 0; r < moved.mesh->session->size; ++r) most = std::max(most, size_of_box(moved.box_of(r)));
-        if (static_cast<std::size_t>(most) * detail::size_of(type_) > most_fetched)
-            throw distributed_error("[distributed] " + name() + " along the only axis, of shape " +
-                                    detail::to_text(moved.shape) + ", which is split over " +
-                                    std::to_string(moved.mesh->session->size) + " ranks, has no form in parts; use " +
-                                    "distributed::gather(x)");
+        return static_cast<std::size_t>(most) * detail::size_of(type_) <= most_fetched;
+    }
+    [[noreturn]] void throw_has_no_form(const placement& moved) const {
+        throw distributed_error("[distributed] " + name() + " along the only axis, of shape " +
+                                detail::to_text(moved.shape) + ", which is split over " +
+                                std::to_string(moved.mesh->session->size) + " ranks, has no form in parts; use " +
+                                "distributed::gather(x)");
     }
     std::string name() const {
         const word last = program().back();
@@ -350,7 +367,7 @@ private:
     new_operand operand_over(std::size_t step, const detail::layout& seen) {
         const planned_reduction& made = plan_.reductions[step];
         new_operand g;
-        g.leaf.type = made.type;
+        g.leaf.type = made.result_type();
         g.leaf.where = &seen;
         g.source.from = planned_operand::source::gathered;
         g.source.number = step;

@@ -12,6 +12,11 @@
 #include "runtime/front/classify.hpp"
 #include "runtime/trees/lazy.hpp"
 
+namespace ingot::detail {
+struct destination;
+struct own_rows;
+}  // namespace ingot::detail
+
 namespace ingot::runtime {
 
 struct execution_context {
@@ -44,6 +49,10 @@ struct distributed_functions {
     /// For printing: copies an array's elements to the host in C order, of an axis with `edge` > 0 only so many from
     /// each end. A collective call. Returns whether this rank prints.
     bool (*read_shown)(const buffer&, std::span<const detail::index_t> edge, std::vector<unsigned char>& bytes);
+    /// See sorts.hpp.
+    detail::own_rows (*take_own_rows)(const detail::destination&, const buffer&);
+    void (*join_rows)(const detail::destination&, const buffer& part, const detail::layout& where, const buffer& like,
+                      detail::index_t most);
     /// Writes a .npy file, each rank its part.
     void (*save)(const std::string& path, const buffer&);
     /// How many steps of iterate follow one exchange; at least 1.

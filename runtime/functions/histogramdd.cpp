@@ -29,15 +29,14 @@ std::tuple<array<double>, std::vector<array<double>>> counted_cells(const lazy<d
     std::vector<array<double>> edges;
     std::vector<index_t> cells;
     // The number of each point's cell, or -1.
-    lazy<index_t> cell =
-        given.size() == 0 ? lazy<index_t>(zeros<index_t>(n)) : lazy<index_t>(zeros_like<index_t>(given(all, 0)));
+    lazy<index_t> cell(zeroed<index_t>(operation, std::span(&n, 1), device_of_values(given)));
     for (index_t k = 0; k < variables; ++k) {
         const array<double> values(given(all, k));
         const auto index = static_cast<std::size_t>(k);
         const bins_of_variable& own = bins.all()[bins.is_for_all() ? 0 : index];
         const bin_range range = options.ranges.empty() ? bin_range() : options.ranges[index];
         edges.push_back(own.edges ? given_edges(operation, *own.edges)
-                                  : edges_on<double>(values.device(), operation,
+                                  : edges_on<double>(device_of_values(values), operation,
                                                      bins_over<dtype::f8>(operation, own.count, range, values)));
         cells.push_back(edges.back().size() > 1 ? edges.back().size() - 1 : 0);
         const array<index_t> bin(bin_of(values, edges.back()));

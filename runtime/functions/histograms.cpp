@@ -36,14 +36,15 @@ double rounded(double value, dtype t) {
 // ---- sums ------------------------------------------------------------------------------------------------------
 
 array<double> exact_sums(const char* operation, const array<index_t>& at, const array<double>& weights, index_t n) {
-    array<double> sums = zeroed<double>(operation, std::span<const index_t>(&n, 1), weights.device());
+    const device on = device_of_results(weights.device());
+    array<double> sums = zeroed<double>(operation, std::span<const index_t>(&n, 1), on);
     if (n == 0 || weights.size() == 0) return sums;
     const auto finite = isfinite(weights);
     const auto part_of_sum = where(finite, weights, 0.0);
     // The weights of one bin are below 2^(the bin's power - least); power 0 means no weights. A large weight in one bin
     // takes no digits from another. The maximum does not depend on the order.
     constexpr std::int32_t least = 1100;
-    array<std::int32_t> powers = zeroed<std::int32_t>(operation, std::span<const index_t>(&n, 1), weights.device());
+    array<std::int32_t> powers = zeroed<std::int32_t>(operation, std::span<const index_t>(&n, 1), on);
     {
         leaf<std::int32_t>& target = access::target(powers);
         write_places<scatter_rule::max>(

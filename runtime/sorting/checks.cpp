@@ -4,6 +4,8 @@
 #include <ingot/core/error.hpp>
 #include <ingot/sorting/sorts.hpp>
 
+#include "runtime/front/evaluate.hpp"
+
 namespace ingot::detail {
 
 namespace {
@@ -37,6 +39,13 @@ void check_keys(std::span<const index_t> first, std::span<const index_t> key) {
     if (!std::ranges::equal(first, key))
         throw shape_error("[lexsort] keys of shapes " + to_text(first) + " and " + to_text(key) +
                           ": one shape is wanted");
+}
+
+own_rows take_own_rows(destination to, const buffer_ref& from) {
+    return runtime::for_distributed.load()->take_own_rows(to, *from);
+}
+void join_rows(destination to, const buffer_ref& part, const layout& where, const buffer_ref& like, index_t most) {
+    runtime::for_distributed.load()->join_rows(to, *part, where, *like, most);
 }
 
 }  // namespace ingot::detail

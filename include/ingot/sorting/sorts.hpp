@@ -209,13 +209,6 @@ array<index_t> order_along(const E& e, index_t axis, bool descending) {
     if (descending) return array<index_t>(argsort(descending_keys(e), axis));
     return array<index_t>(argsort(e, axis));
 }
-/// A result of topk along the last axis.
-template <class T>
-auto chosen_elements(const array<T>& rows, const array<deferred<index_t, T>>& places, index_t axis) {
-    return std::tuple(array<T>(moveaxis(take_along_axis<index_mode::unchecked>(rows, places, -1), -1, axis)),
-                      array<index_t>(moveaxis(places, -1, axis)));
-}
-
 /// The same array, copied where its elements are not contiguous.
 template <class T>
 array<T> in_c_order(const char* operation, array<T> a) {
@@ -234,6 +227,64 @@ array<T> rows_along(const E& e, index_t axis) {
     return array<T>(moveaxis(e, axis, -1));
 }
 
+/// Of an array in parts: the elements of this rank in each row, a row's number of elements before them, and whether
+/// they are all of it.
+struct own_rows {
+    index_t first;
+    bool are_whole;
+};
+INGOT_API own_rows take_own_rows(destination to, const buffer_ref& from);
+/// Joins rows of which each rank has a part, in the order of ranks; then they are whole. `like`: an array in parts
+/// whose rows have their parts on the same ranks; a rank has `most` elements of a row, or as many as it has of like's.
+/// A collective call.
+INGOT_API void join_rows(destination to, const buffer_ref& part, const layout& where, const buffer_ref& like,
+                         index_t most);
+
+/// The k greatest or least elements of each row, in order, and their indices.
+template <class T>
+std::pair<array<T>, array<deferred<index_t, T>>> chosen_of_rows(array<T> rows, index_t k, bool largest) {
+    using index = deferred<index_t, T>;
+    const layout& where = rows.as_leaf().where();
+    const index_t length = where.shape()[where.rank() - 1];
+    const auto chosen = [&](const array<index>& places) {
+        return std::pair(array<T>(take_along_axis<index_mode::unchecked>(rows, places, -1)), places);
+    };
+    if (rows.device().kind() == device_kind::distributed) {
+        const auto joined = [&]<class E>(const array<E>& part) {
+            leaf<E> l;
+            join_rows({dtype_of<E>, l.memory(), l.where()}, part.as_leaf().memory(), part.as_leaf().where(),
+                      rows.as_leaf().memory(), k);
+            return array<E>(adopted{}, std::move(l));
+        };
+        leaf<T> l;
+        const own_rows own = take_own_rows({dtype_of<T>, l.memory(), l.where()}, rows.as_leaf().memory());
+        const index_t own_length = l.where().shape()[l.where().rank() - 1];
+        auto [values, places] =
+            chosen_of_rows(array<T>(adopted{}, std::move(l)), k < own_length ? k : own_length, largest);
+        const array<T> all_values = joined(values);
+        const array<index> all_places = joined(array<index>(places + own.first));
+        if (own.are_whole) return std::pair(all_values, all_places);
+        auto [best, candidates] = chosen_of_rows(all_values, k, largest);
+        return std::pair(best, array<index>(take_along_axis<index_mode::unchecked>(all_places, candidates, -1)));
+    }
+    constexpr index_t of_a_block = 2048, worth_sorting = 8;
+    const bool selects = k <= length / worth_sorting || (rows.device().is_cuda() && length <= of_a_block);
+    if (!selects || rows.size() == 0 || k == 0)
+        return chosen(array<index_t>(sliced("topk", order_along(rows, -1, largest), -1, slice(0, k))));
+    rows = in_c_order("topk", std::move(rows));
+    const shape_like all = rows.shape();
+    std::vector<index_t> shape(all.values().begin(), all.values().end());
+    shape.back() = k;
+    array<index> places(adopted{}, new_leaf<index_t>("topk", shape, rows.device()));
+    if (select_elements(rows.as_leaf().memory(), rows.as_leaf().where(), dtype_of<T>, k, largest,
+                        places.as_leaf().memory()))
+        return chosen(places);
+    places = array<index_t>(sort(places));
+    const array<T> values = take_along_axis<index_mode::unchecked>(rows, places, -1);
+    const array<index> order = order_along(values, -1, largest);
+    return chosen(array<index_t>(take_along_axis<index_mode::unchecked>(places, order, -1)));
+}
+
 /// The k greatest elements along an axis in descending order, or the least in ascending order, and their indices: two
 /// arrays, evaluated now. The first of equal elements are taken; NaN is greater than all numbers. A long axis is not
 /// sorted for a few. Throws shape_error where e does not have the axis, index_error where it has fewer than k elements.
@@ -248,26 +299,8 @@ auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true,
     const detail::in_statement of_the_user(here);
     using T = typename E::value_type;
     check_element_count("topk", k, shape_of_expression(e).values(), axis);
-    array<T> rows = rows_along<T>(e, axis);
-    const layout& where = rows.as_leaf().where();
-    const index_t length = where.shape()[where.rank() - 1];
-    constexpr index_t of_a_block = 2048, worth_sorting = 8;
-    const bool selects = k <= length / worth_sorting || (rows.device().is_cuda() && length <= of_a_block);
-    if (!selects || rows.size() == 0 || k == 0)
-        return chosen_elements(rows, array<index_t>(sliced("topk", order_along(rows, -1, largest), -1, slice(0, k))),
-                               axis);
-    rows = in_c_order("topk", std::move(rows));
-    const shape_like all = rows.shape();
-    std::vector<index_t> shape(all.values().begin(), all.values().end());
-    shape.back() = k;
-    array<deferred<index_t, T>> places(adopted{}, new_leaf<index_t>("topk", shape, rows.device()));
-    if (select_elements(rows.as_leaf().memory(), rows.as_leaf().where(), dtype_of<T>, k, largest,
-                        places.as_leaf().memory()))
-        return chosen_elements(rows, places, axis);
-    places = array<index_t>(sort(places));
-    const array<T> values = take_along_axis<index_mode::unchecked>(rows, places, -1);
-    const array<deferred<index_t, T>> order = order_along(values, -1, largest);
-    return chosen_elements(rows, array<index_t>(take_along_axis<index_mode::unchecked>(places, order, -1)), axis);
+    auto [values, places] = chosen_of_rows(rows_along<T>(e, axis), k, largest);
+    return std::tuple(array<T>(moveaxis(values, -1, axis)), array<index_t>(moveaxis(places, -1, axis)));
 }
 
 INGOT_REJECTED("how many is the second argument: topk(x, 10)", (array_expression E), true,

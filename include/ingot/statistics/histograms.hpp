@@ -71,11 +71,21 @@ inline constexpr density_t density{density_t::made{}};
 
 namespace detail {
 
+/// The device for results of values on device `d`: the current one for numbers alone, and for arrays in parts, whose
+/// sums are ordinary arrays.
+inline device device_of_results(device_id d) {
+    return d == no_device || d.kind() == device_kind::distributed ? current_place() : device(d);
+}
+template <class E>
+device device_of_values(const E& e) {
+    return device_of_results(as_node(e).on_device());
+}
+
 // ---- sums at places --------------------------------------------------------------------------------------------
 
 template <class T, class V, class P>
 array<T> scattered_sums(const char* operation, index_t n, const V& values, const P& at) {
-    array<T> sums = zeroed<T>(operation, std::span<const index_t>(&n, 1), at.on_device());
+    array<T> sums = zeroed<T>(operation, std::span<const index_t>(&n, 1), device_of_results(at.on_device()));
     shape_room room;
     if (n != 0 && at.extents(room).size() != 0) {
         leaf<T>& target = access::target(sums);
@@ -88,7 +98,7 @@ array<T> scattered_sums(const char* operation, index_t n, const V& values, const
 /// Sums in float64. On the host a scatter adds in order; elsewhere in no order.
 template <class V, class P>
 array<double> sums_of_floats(const char* operation, index_t n, const V& weights, const P& at) {
-    if (at.on_device().is_host()) return scattered_sums<double>(operation, n, weights, at);
+    if (device_of_results(at.on_device()).is_host()) return scattered_sums<double>(operation, n, weights, at);
     return exact_sums(operation, array<index_t>(at), array<double>(weights), n);
 }
 
@@ -211,13 +221,6 @@ array<typename B::value_type> given_edges(const char* operation, const B& bins) 
     array<typename B::value_type> edges(bins);
     if (edges.size() > 1 && any(edges(slice(none, -1)) > edges(slice(1, none))).item()) throw_falling_edges(operation);
     return edges;
-}
-
-/// The device of an expression; the current one for numbers alone.
-template <class E>
-device device_of_values(const E& e) {
-    const device_id d = as_node(e).on_device();
-    return d == no_device ? current_place() : d;
 }
 
 /// The edges of `bins` equal bins over the values of e, from the least value to the greatest, or over a range; in e's

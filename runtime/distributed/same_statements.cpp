@@ -1,0 +1,57 @@
+// Whether all ranks evaluate one statement.
+#include <algorithm>
+#include <cstring>
+
+#include <ingot/core/error.hpp>
+
+#include "runtime/distributed/plan.hpp"
+#include "runtime/system/hash.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+/// All of a statement that is equal on all ranks: its words, and its operands' kinds, dtypes and shapes.
+std::uint64_t hash_of_statement(const statement& s) {
+    std::vector<std::uint64_t> said{s.program.size(), s.outputs.size(), static_cast<std::uint64_t>(s.repeated.steps)};
+    said.insert(said.end(), s.program.begin(), s.program.end());
+    said.insert(said.end(), s.attributes.begin(), s.attributes.end());
+    const auto add = [&](const detail::layout& l) {
+        for (int j = 0; j < l.rank(); ++j) said.push_back(static_cast<std::uint64_t>(l.shape()[j]));
+    };
+    for (const operand& o : s.operands) {
+        said.push_back(static_cast<std::uint64_t>(o.kind) << 16 | static_cast<std::uint64_t>(o.type) << 8 |
+                       static_cast<std::uint64_t>(is_distributed(o.memory)));
+        if (o.where != nullptr) add(*o.where);
+    }
+    for (const output& o : s.outputs)
+        if (*o.memory) add(*o.where);
+    return hash_of(std::as_bytes(std::span(said))).low;
+}
+
+std::string in_words(const statement& s) {
+    std::string text = "a statement of " + std::to_string(s.program.size()) + " words over arrays of shapes";
+    for (const operand& o : s.operands)
+        if (o.memory != nullptr && o.where != nullptr) text += ' ' + detail::to_text(o.where->extents());
+    return text;
+}
+
+}  // namespace
+
+void check_same_on_all_ranks(const statement& s, rank_session& session) {
+    if (session.size == 1) return;
+    std::string own(sizeof(std::uint64_t), '\0');
+    const std::uint64_t hash = hash_of_statement(s);
+    std::memcpy(own.data(), &hash, sizeof hash);
+    own += in_words(s);
+    const std::vector<std::byte> of_first = session.group->broadcast(std::as_bytes(std::span(own)));
+    const std::string first(reinterpret_cast<const char*>(of_first.data()), of_first.size());
+    if (first.compare(0, sizeof hash, own, 0, sizeof hash) == 0) return;
+    const std::string why = "rank 0 evaluates " + first.substr(sizeof hash) + ", and rank " +
+                            std::to_string(session.rank) + " evaluates " + own.substr(sizeof hash) +
+                            "; every rank must evaluate the same statements in the same order";
+    session.group->fail(why);  // so that all ranks name both
+    throw distributed_error("[distributed] " + why);
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,207 @@
+// Sums at computed places, histograms, topk and user's reductions over arrays in parts, beside the same of ordinary
+// arrays.
+#include "tests/distributed/ranks.hpp"
+
+using namespace ingot;
+namespace dist = ingot::distributed;
+using test::check_close;
+using test::check_equal;
+using test::on_ranks;
+
+namespace {
+
+array<double> numbers(const shape_like& shape) {
+    index_t n = 1;
+    for (const index_t extent : shape) n *= extent;
+    return eval(reshape(remainder(arange<double>(static_cast<double>(n)) * 37, 101.0), shape));
+}
+
+}  // namespace
+
+TEST_CASE("reductions given as text join their parts") {
+    const reduction_kernel<"T x", "T y"> length("x * x", "a + b", "y = sqrt(a)", "0", "length");
+    const reduction_kernel<"T x", "float y", "double"> middle(
+        "x", "a + b", "y = a / (_in_ind.size() / _out_ind.size())", "0", "middle");
+    const reduction_kernel<"T x, T y", "T z"> farthest("fabs(x - y)", "a > b ? a : b", "z = a", "0", "farthest");
+    on_ranks([&](dist::session& s) {
+        const dist::mesh m(s);
+        const array<double> whole = numbers({13, 6});
+        for (const auto& p : {dist::split(m), dist::split(m, {"", "ranks"})}) {
+            const array<double> x = dist::redistribute(whole, p);
+            check_close<double>(s, array<double>(length(x)), length(whole), 1e-14);
+            for (const int axis : {0, 1}) {
+                check_close<double>(s, dist::gather(length(x, axis) + 1), length(whole, axis) + 1, 1e-14);
+                check_close<float>(s, dist::gather(middle(x, axis)), middle(whole, axis), 1e-6);
+                check_equal<double>(s, dist::gather(farthest(x, x * 2, axis)), farthest(whole, whole * 2, axis));
+            }
+            check_equal<double>(s, dist::gather(x - farthest(x, 3.0)), whole - farthest(whole, 3.0));
+        }
+    });
+}
+
+TEST_CASE("values in parts are added, or joined as extremes, at computed places of ordinary arrays") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const array<int> whole = astype<int>(remainder(arange<int>(57) * 7, 10));
+        for (const auto& p : {dist::split(m), dist::replicated(m)}) {
+            const array<int> x = dist::redistribute(whole, p);
+            array<int> counts = full<int>(10, 2), wanted = full<int>(10, 2);
+            scatter_add(counts(x), 1);
+            scatter_add(wanted(whole), 1);
+            check_equal<int>(s, counts, wanted);
+            scatter_add(counts(x), x * 3);
+            scatter_add(wanted(whole), whole * 3);
+            check_equal<int>(s, counts, wanted);
+            array<int> high = full<int>(10, 4), most = full<int>(10, 4);
+            scatter_max(high(9 - x), x);
+            scatter_max(most(9 - whole), whole);
+            check_equal<int>(s, high, most);
+            scatter_min(high(x), -x);
+            scatter_min(most(whole), -whole);
+            check_equal<int>(s, high, most);
+            array<double> sums = ones<double>(10), right = ones<double>(10);
+            scatter_add(sums(x), astype<double>(x) / 3);
+            scatter_add(right(whole), astype<double>(whole) / 3);
+            check_close<double>(s, sums, right, 1e-13);
+            scatter_add(sums(slice(2, 6))(x % 4), 0.25, unordered);
+            scatter_add(right(slice(2, 6))(whole % 4), 0.25, unordered);
+            check_close<double>(s, sums, right, 1e-13);
+            if (s.size() > 1 && dist::is_distributed(x)) {
+                CHECK_THROWS_AS(counts(x) = x, distributed_error);
+            }
+        }
+    });
+}
+
+TEST_CASE("each part is added once where two ranks have it") {
+    dist::run_local(4, [](dist::session& s) {
+        const dist::mesh m(s, {"y", "x"}, {2, 2});
+        const array<int> whole = astype<int>(remainder(arange<int>(30) * 7, 10));
+        for (const auto& p : {dist::split(m, {"x"}), dist::split(m, {"y"})})
+            check_equal<index_t>(s, bincount(dist::redistribute(whole, p)), bincount(whole));
+        const array<int> square = eval(reshape(whole, {5, 6}));
+        array<int> counts = zeros<int>(10), wanted = zeros<int>(10);
+        scatter_add(counts(dist::redistribute(square, dist::split(m, {"y", "x"}))), 1);
+        scatter_add(wanted(square), 1);
+        check_equal<int>(s, counts, wanted);
+    });
+}
+
+TEST_CASE("histograms of arrays in parts") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const array<double> whole = numbers({200});
+        const array<double> x = dist::redistribute(whole, dist::split(m));
+        check_equal<index_t>(s, bincount(astype<int>(x)), bincount(astype<int>(whole)));
+        check_close<double>(s, bincount(astype<int>(x), x / 7), bincount(astype<int>(whole), whole / 7), 1e-13);
+        const auto equal = [&]<class A, class B>(const std::tuple<array<A>, array<B>>& found,
+                                                 const std::tuple<array<A>, array<B>>& wanted) {
+            check_close<A>(s, std::get<0>(found), std::get<0>(wanted), 1e-13);
+            check_equal<B>(s, std::get<1>(found), std::get<1>(wanted));
+        };
+        equal(histogram(x, 8), histogram(whole, 8));
+        equal(histogram(x, 8, {10, 60}), histogram(whole, 8, {10, 60}));
+        equal(histogram(x, array<double>{0, 5, 50}), histogram(whole, array<double>{0, 5, 50}));
+        equal(histogram(x, 5, density), histogram(whole, 5, density));
+        equal(histogram(x, 5, x * 0.1), histogram(whole, 5, whole * 0.1));
+        const auto [h, ex, ey] = histogram2d(x, x * x, 4);
+        const auto [wanted, wx, wy] = histogram2d(whole, whole * whole, 4);
+        check_equal<double>(s, h, wanted);
+        check_equal<double>(s, ey, wy);
+    });
+}
+
+TEST_CASE("topk of arrays in parts takes the first of equal elements") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const array<double> whole = eval(remainder(numbers({7, 40}), 9.0));
+        for (const auto& p : {dist::split(m), dist::split(m, {"", "ranks"})}) {
+            const array<double> x = dist::redistribute(whole, p);
+            for (const index_t axis : {0, 1})
+                for (const index_t k : {0, 1, 3, 7}) {
+                    CAPTURE(axis);
+                    CAPTURE(k);
+                    for (const bool largest : {true, false}) {
+                        const auto [values, places] = topk(x, k, axis, largest);
+                        const auto [wanted, at] = topk(whole, k, axis, largest);
+                        check_equal<double>(s, dist::gather(values), wanted);
+                        check_equal<index_t>(s, dist::gather(places), at);
+                    }
+                }
+        }
+        const array<float> line = astype<float>(numbers({30000}));
+        const array<float> x = dist::redistribute(line, dist::split(m));
+        const auto [values, places] = topk(x, 12);
+        const auto [wanted, at] = topk(line, 12);
+        CHECK_FALSE(dist::is_distributed(values));
+        check_equal<float>(s, values, wanted);
+        check_equal<index_t>(s, places, at);
+    });
+}
+
+TEST_CASE("a large vector in parts is sorted among its ranks") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const auto check = [&]<class T>(const array<T>& whole) {
+            const array<T> x = dist::redistribute(whole, dist::split(m));
+            const array<T> sorted = sort(x);
+            if (s.size() > 1) CHECK(dist::is_distributed(sorted));
+            const array<T> found = dist::gather(sorted), wanted = sort(whole);
+            // NaN equal each other here.
+            CHECK(all(found == wanted || (found != found && wanted != wanted)).item());
+            check_equal<index_t>(s, dist::gather(argsort(x)), argsort(whole));
+            check_equal<index_t>(s, dist::gather(argsort(x, 0, descending) + 1), argsort(whole, 0, descending) + 1);
+        };
+        const array<double> n = arange<double>(40011);
+        check(eval(remainder(n * 7919, 40011.0)));  // all different
+        check(eval(remainder(n * 7919, 5.0) - 2));  // five values
+        check(eval(astype<float>(n * 0)));          // one value
+        check(eval(where(remainder(n, 3.0) == 0, std::numeric_limits<double>::quiet_NaN(), -n)));
+        check(eval(astype<std::int16_t>(remainder(n * 31, 65000.0) - 32000)));
+        check(eval(astype<std::uint64_t>(n) * std::uint64_t{1} << 50));
+        check(eval(astype<float16>(where(n < 100, -0.0, remainder(n, 2.0) * 0.0))));
+        check(eval(-n));  // in reverse
+    });
+}
+
+TEST_CASE("a vector in parts along one axis of a mesh is sorted among that axis' ranks") {
+    dist::run_local(4, [](dist::session& s) {
+        const dist::mesh m(s, {"y", "x"}, {2, 2});
+        const array<float> whole = astype<float>(remainder(arange<double>(30000) * 7919, 911.0));
+        for (const auto& p : {dist::split(m, {"y"}), dist::split(m, {"x"})}) {
+            const array<float> x = dist::redistribute(whole, p);
+            check_equal<float>(s, dist::gather(sort(x * 2)), sort(whole * 2));
+            check_equal<index_t>(s, dist::gather(argsort(x)), argsort(whole));
+        }
+    });
+}
+
+TEST_CASE("large parts of sums and products are folded by slices") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const array<double> whole = numbers({9, 20001});
+        const array<double> x = dist::redistribute(whole, dist::split(m));
+        check_equal<double>(s, array<double>(sum(x, 0)), sum(whole, 0));
+        check_equal<double>(s, array<double>(max(x, 0) - min(x, 0)), max(whole, 0) - min(whole, 0));
+        check_equal<index_t>(s, array<index_t>(count_nonzero(x, 0)), count_nonzero(whole, 0));
+        check_equal<index_t>(s, array<index_t>(argmax(x, 0)), argmax(whole, 0));
+        check_equal<double>(s, dist::gather(x - mean(x, 0)), whole - mean(whole, 0));
+        const array<double> a = numbers({130, 24}), b = numbers({24, 140});
+        const array<double> c =
+            matmul(dist::redistribute(a, dist::split(m, {"", "ranks"})), dist::redistribute(b, dist::split(m)));
+        check_equal<double>(s, dist::gather(c), matmul(a, b));
+    });
+}
+
+TEST_CASE("each rank of a grid computes a block of a product") {
+    dist::run_local(4, [](dist::session& s) {
+        const dist::mesh m(s, {"y", "x"}, {2, 2});
+        const array<double> a = numbers({150, 101}), b = numbers({101, 133});
+        const auto grid = dist::split(m, {"y", "x"});
+        const array<double> x = dist::redistribute(a, grid), y = dist::redistribute(b, grid);
+        const array<double> c = matmul(x, y) + 1;
+        CHECK(dist::local(c).size() < 150 * 133 / 3);
+        check_equal<double>(s, dist::gather(c), matmul(a, b) + 1);
+        check_equal<double>(s, dist::gather(matmul(x, dist::redistribute(b, dist::split(m, {"", "x"})))), matmul(a, b));
+    });
+}
