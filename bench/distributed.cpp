@@ -1,13 +1,16 @@
 // Statements over arrays in parts on all GPUs of a host, one rank a thread, as ratios to one GPU in the same run.
 //   distributed RESULTS.jsonl [LOG2 OF ELEMENTS [RANKS]]
+//   distributed model: times on one GPU, and what they and the messages of a few ranks say of many GPUs
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ingot/distributed.hpp>
@@ -111,37 +114,31 @@ std::function<void()> conjugate_gradients(index_t n, const dist::partition* p) {
     };
 }
 
-}  // namespace
-
-// NOLINTNEXTLINE(bugprone-exception-escape): an error ends the program with its text
-int main(int argc, char** argv) {
-    if (argc < 2) return std::fprintf(stderr, "usage: distributed RESULTS.jsonl [LOG2 [RANKS]]\n"), 2;
-    const int log2 = argc > 2 ? std::atoi(argv[2]) : 28;
-    const int ranks = argc > 3 ? std::atoi(argv[3]) : std::max(device::cuda_count(), 2);
-    bench::report out(argv[1]);
-    const index_t n = index_t{1} << log2, side = index_t{1} << (log2 / 2), cube = log2 >= 28 ? 640 : 64;
+/// The statements over 2^log2 elements, or as many as a square or cube of about that size has.
+std::vector<row> statements_over(int log2) {
+    const index_t n = index_t{1} << log2, side = index_t{1} << (log2 / 2),
+                  cube = log2 == 28 ? 640 : index_t{1} << (log2 / 3);
     const slice in(1, -1), low(0, -2), high(2, none);
-
-    const std::vector<row> statements{
+    return {
         {"where(x - 2 > y, x * y, x + y)", 1.95, rows,
-         [&](const dist::partition* p) -> std::function<void()> {
+         [=](const dist::partition* p) -> std::function<void()> {
              return [x = filled({n}, p), y = filled({n}, p), z = array<float>()]() mutable {
                  z = where(x - 2 > y, x * y, x + y);
              };
          }},
         {"sum(square(x - y))", 1.9, rows,
-         [&](const dist::partition* p) -> std::function<void()> {
+         [=](const dist::partition* p) -> std::function<void()> {
              return [x = filled({n}, p), y = filled({n}, p), z = array<float>()]() mutable { z = sum(square(x - y)); };
          }},
         {"5 points, " + std::to_string(side) + "^2", 1.9, rows_with_ghosts,
-         [&](const dist::partition* p) -> std::function<void()> {
+         [=](const dist::partition* p) -> std::function<void()> {
              return [=, u = filled({side, side}, p), v = filled({side, side}, p)]() mutable {
                  v(in, in) = five_points(u);
                  std::swap(u, v);
              };
          }},
         {"7 points, " + std::to_string(cube) + "^3", 1.9, rows_with_ghosts,
-         [&](const dist::partition* p) -> std::function<void()> {
+         [=](const dist::partition* p) -> std::function<void()> {
              return [=, u = filled({cube, cube, cube}, p), v = filled({cube, cube, cube}, p)]() mutable {
                  v(in, in, in) =
                      u(in, in, in) + 0.1F * (u(low, in, in) + u(high, in, in) + u(in, low, in) + u(in, high, in) +
@@ -149,37 +146,121 @@ int main(int argc, char** argv) {
                  std::swap(u, v);
              };
          }},
-        {"softmax over the split axis, (" + std::to_string(n >> 16) + ", 65536)", 1.8,
+        {"softmax over the split axis, (" + std::to_string(side / 4) + ", " + std::to_string(side * 4) + ")", 1.8,
          [](const dist::mesh& m) { return dist::split(m, {"", "ranks"}); },
-         [&](const dist::partition* p) -> std::function<void()> {
-             return [x = filled({n >> 16, 65536}, p), y = array<float>()]() mutable { y = softmax(x, 1); };
+         [=](const dist::partition* p) -> std::function<void()> {
+             return [x = filled({side / 4, side * 4}, p), y = array<float>()]() mutable { y = softmax(x, 1); };
          }},
         {"iterate(8) of 5 points, " + std::to_string(side) + "^2", 1.9,
          [](const dist::mesh& m) { return dist::split(m, dist::ghost(8)); },
-         [&](const dist::partition* p) -> std::function<void()> {
+         [=](const dist::partition* p) -> std::function<void()> {
              return [u = filled({side, side}, p)]() mutable { u = iterate(8, u, five_points); };
          }},
         {"fft2, " + std::to_string(side) + "^2 complex64", 1.5, rows,
-         [&](const dist::partition* p) -> std::function<void()> {
+         [=](const dist::partition* p) -> std::function<void()> {
              return [x = array<std::complex<float>>(astype<std::complex<float>>(filled({side, side}, p))),
                      y = array<std::complex<float>>()]() mutable { y = fft::fft2(x); };
          }},
         {"matmul, " + std::to_string(side) + "^2 float32", 1.8, rows,
-         [&](const dist::partition* p) -> std::function<void()> {
+         [=](const dist::partition* p) -> std::function<void()> {
              return [x = filled({side, side}, p), y = filled({side, side}, nullptr), z = array<float>()]() mutable {
                  z = matmul(x, y);
              };
          }},
         {"matmul, " + std::to_string(side) + "^2 bfloat16", 1.8, rows,
-         [&](const dist::partition* p) -> std::function<void()> {
+         [=](const dist::partition* p) -> std::function<void()> {
              return [x = array<bfloat16>(astype<bfloat16>(filled({side, side}, p))),
                      y = array<bfloat16>(astype<bfloat16>(filled({side, side}, nullptr))),
                      z = array<bfloat16>()]() mutable { z = matmul(x, y); };
          }},
         {"conjugate gradients, 20 iterations, " + std::to_string(side / 4) + "^2", 1.8, rows_with_ghosts,
-         [&](const dist::partition* p) { return conjugate_gradients(side / 4, p); }},
+         [=](const dist::partition* p) { return conjugate_gradients(side / 4, p); }},
     };
-    for (const row& r : statements) {
+}
+
+// ---- many GPUs by a model ----------------------------------------------------------------------------------------
+
+/// Measured with two H200 of one host, NCCL 2.28.9: an exchange of 64 KiB each way took 11.3 us, one of 1 GiB had a
+/// rate of 360 GB/s. Between hosts: a port of 400 Gb/s for each GPU, of which 90% are reached. A further message of an
+/// exchange: NCCL begins them one after the other.
+constexpr double exchange_time = 11.3, own_host_rate = 360e3, exchange_time_of_hosts = 20, host_rate = 45e3,
+                 message_time = 0.5;  // us, bytes/us
+constexpr int gpus_of_host = 8;
+
+dist::traffic traffic_of(const row& r, int ranks) {
+    dist::traffic moved;
+    dist::run_local(ranks, [&](dist::session& s) {
+        const dist::partition p = r.partition(dist::mesh(s));
+        const std::function<void()> f = r.statement(&p);
+        f();
+        const dist::traffic before = dist::counters(s);
+        f();
+        const dist::traffic after = dist::counters(s);
+        if (s.rank() == 1)  // rank 0 has one neighbour
+            moved = {after.exchanges - before.exchanges, after.messages - before.messages, after.bytes - before.bytes};
+    });
+    return moved;
+}
+
+/// The exponent with which a count grows.
+double growth(std::uint64_t from, std::uint64_t to, double times) {
+    return from == 0 ? 0 : std::log(static_cast<double>(to) / static_cast<double>(from)) / std::log(times);
+}
+
+/// For each statement: the time on one GPU, and by the model that of strong and weak scaling, as ratios to one GPU. A
+/// rank's kernels take the time of one GPU for as many elements, and exchanges are not hidden behind them. Messages and
+/// bytes are counted on 4 and 8 ranks of the host with 2^12 and 2^18 elements; they grow as powers of elements and
+/// ranks.
+int print_model(int log2) {
+    constexpr int few = 12, more = 18;
+    const std::vector<row> at_size = statements_over(log2), small = statements_over(few), large = statements_over(more);
+    std::printf("%-50s %10s  ratio to one GPU by GPUs\n%-50s %10s", "", "one GPU", "", "us");
+    const std::vector<int> gpus{2, 4, 8, 64, 512, 4096};
+    for (const int g : gpus) std::printf(" %8d", g);
+    std::printf("\n");
+    for (std::size_t k = 0; k < at_size.size(); ++k) {
+        const double one = timed(at_size[k].statement(nullptr));
+        const dist::traffic a = traffic_of(small[k], 8), b = traffic_of(large[k], 8), c = traffic_of(large[k], 4);
+        const double by_size = growth(a.bytes, b.bytes, std::exp2(more - few)), by_ranks = growth(c.bytes, b.bytes, 2),
+                     messages_by_ranks = growth(c.messages, b.messages, 2);
+        for (const bool is_weak : {false, true}) {
+            std::printf("%-50s %10.1f", is_weak ? "  as many elements on each GPU" : at_size[k].name.c_str(), one);
+            for (const int g : gpus) {
+                const double elements = std::exp2(log2 - more) * (is_weak ? g : 1);
+                const double bytes =
+                    static_cast<double>(b.bytes) * std::pow(elements, by_size) * std::pow(g / 8.0, by_ranks);
+                const double messages = static_cast<double>(b.messages) * std::pow(g / 8.0, messages_by_ranks);
+                const bool is_one_host = g <= gpus_of_host;
+                const auto exchanges = static_cast<double>(b.exchanges);
+                const double moving = exchanges * (is_one_host ? exchange_time : exchange_time_of_hosts) +
+                                      message_time * std::max(messages - 2 * exchanges, 0.0) +
+                                      bytes / (is_one_host ? own_host_rate : host_rate);
+                const double computing = is_weak ? one : one / g;
+                std::printf(" %8.1f", one * (is_weak ? g : 1) / (computing + moving));
+            }
+            std::printf("\n");
+        }
+    }
+    std::printf(
+        "Measured: an exchange within a host takes %.1f us and moves %.0f GB/s for a GPU. Assumed: %d GPUs a host; "
+        "between "
+        "hosts %.0f us and %.0f GB/s for a GPU; %.1f us for each message of an exchange beyond two.\n",
+        exchange_time, own_host_rate / 1e3, gpus_of_host, exchange_time_of_hosts, host_rate / 1e3, message_time);
+    return 0;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(bugprone-exception-escape): an error ends the program with its text
+int main(int argc, char** argv) {
+    if (argc < 2) return std::fprintf(stderr, "usage: distributed RESULTS.jsonl [LOG2 [RANKS]] | model [LOG2]\n"), 2;
+    if (argv[1] == std::string_view("model")) return print_model(argc > 2 ? std::atoi(argv[2]) : 28);
+    const int log2 = argc > 2 ? std::atoi(argv[2]) : 28;
+    const int ranks = argc > 3 ? std::atoi(argv[3]) : std::max(device::cuda_count(), 2);
+    bench::report out(argv[1]);
+    const index_t side = index_t{1} << (log2 / 2);
+
+    for (const row& r : statements_over(log2)) {
         const double one = timed(r.statement(nullptr));
         dist::traffic moved;
         const double several = on_all(ranks, r, calls_of(one), moved);

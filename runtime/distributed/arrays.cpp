@@ -15,7 +15,7 @@ void make_distributed(const char* operation, destination to, std::span<const std
     detail::check_extents(operation, shape);
     const auto where = runtime::place(operation, shape, *p.state());
     to.where = detail::contiguous_layout(shape);
-    std::unique_ptr<runtime::distributed_storage> made = runtime::make_storage(to.type, where);
+    runtime::storage_ref made = runtime::make_storage(to.type, where);
     to.memory = where->is_split() ? runtime::buffer_over(std::move(made)) : std::move(made->memory);
 }
 
@@ -59,7 +59,7 @@ void move_to_partition(destination to, const buffer_ref& from, const detail::lay
     const auto where = runtime::place("distributed::redistribute", source.where->shape, *p.state());
     if (where->mesh->session != source.where->mesh->session)
         throw distributed_error("[distributed::redistribute] the partition is one of another session");
-    std::unique_ptr<runtime::distributed_storage> made = runtime::make_storage(to.type, where);
+    runtime::storage_ref made = runtime::make_storage(to.type, where);
     runtime::fetch(source, [&](int rank) { return where->box_of(rank); }, {made->memory, made->owned});
     to.where = detail::contiguous_layout(where->shape);
     to.memory = where->is_split() ? runtime::buffer_over(std::move(made)) : std::move(made->memory);

@@ -35,6 +35,7 @@ struct running {
     std::vector<buffer_ref> gathered, fetched;
     std::vector<message> messages;
     std::vector<output> outputs;
+    std::vector<storage_ref> storages;  // of new outputs
     std::deque<detail::layout> layouts;
     const distributed_storage* shown = nullptr;  // whose ghost layers were explained last
 
@@ -42,6 +43,7 @@ struct running {
         shown = nullptr;
         gathered.clear();
         fetched.clear();
+        storages.clear();
         layouts.clear();
     }
 };
@@ -285,23 +287,19 @@ void run_last(running& now, const statement_plan& plan, slot& cache, const state
     if (plan.scatters) return scatter_in_parts(own, plan.has_share, session_of(s));
     if (plan.made == nullptr) return run(own);
     const bool has_ghosts = std::ranges::any_of(plan.made->ghosts, [](index_t g) { return g > 0; });
-    std::vector<std::unique_ptr<distributed_storage>> storages;
     for (output& o : now.outputs) {
-        std::unique_ptr<distributed_storage> storage;
+        storage_ref storage;
         if (has_ghosts || !plan.has_share) {
             storage = make_storage(o.type, plan.made);
         } else {
-            storage = std::make_unique<distributed_storage>();
-            storage->where = plan.made;
-            storage->type = o.type;
-            storage->held = plan.made->box_of(storage->session().rank);
+            storage = storage_without_memory(o.type, plan.made);
         }
         o = {o.type, &storage->memory, &storage->owned};
-        storages.push_back(std::move(storage));
+        now.storages.push_back(std::move(storage));
     }
     if (plan.has_share) run(own);
-    for (std::size_t k = 0; k < storages.size(); ++k) {
-        *s.outputs[k].memory = buffer_over(std::move(storages[k]));
+    for (std::size_t k = 0; k < now.storages.size(); ++k) {
+        *s.outputs[k].memory = buffer_over(std::move(now.storages[k]));
         *s.outputs[k].where = detail::contiguous_layout(plan.made->shape);
     }
 }
@@ -396,7 +394,7 @@ void run_repeats(const statement_plan& plan, const statement& s) {
     refresh_ghosts(from);
     to.ghosts_are_valid = false;
     const rank_session& session = from.session();
-    const detail::layout held = contiguous_layout(from.held);
+    const detail::layout held = contiguous_layout(from.where->held);
     buffer_ref other = allocate_buffer(from.memory->bytes, session.device, *context_on(session.device).stream);
     const auto copy_border = [&](buffer_ref& into) {
         if (held.size() == 0) return;
@@ -466,11 +464,7 @@ void evaluate_distributed(slot& cache, const statement& s) {
 
 buffer_ref make_like(const buffer& of, bool copy) {
     const distributed_storage& from = storage_of(of);
-    auto made = std::make_unique<distributed_storage>();
-    made->where = from.where;
-    made->type = from.type;
-    made->held = from.held;
-    made->owned = from.owned;
+    storage_ref made = storage_without_memory(from.type, from.where);
     const rank_session& session = from.session();
     if (copy) {
         made->memory = detail::copy_of(from.memory, session.device);
@@ -557,13 +551,13 @@ void join_rows(const detail::destination& to, const buffer& part, const detail::
         length += extent;
     }
     parts->shape.back() = length;
-    std::unique_ptr<distributed_storage> made = make_storage(to.type, beside.session().shared(parts));
+    storage_ref made = make_storage(to.type, beside.session().shared(parts));
     if (where.size() > 0) copy_view(to.type, part, where, made->memory, made->owned);
     if (parts->over.back() >= 0) {
         auto whole = std::make_shared<placement>(*parts);
         whole->over.back() = -1;
         whole->ranges.back() = {{0, length}};
-        std::unique_ptr<distributed_storage> joined = make_storage(to.type, beside.session().shared(whole));
+        storage_ref joined = make_storage(to.type, beside.session().shared(whole));
         fetch(*made, [&](int r) { return joined->where->box_of(r); }, {joined->memory, joined->owned});
         made = std::move(joined);
     }

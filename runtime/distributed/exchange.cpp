@@ -1,11 +1,10 @@
 // See exchange.hpp.
 #include "runtime/distributed/exchange.hpp"
 
-#include <deque>
-
 #include "runtime/device/copy_view.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/front/evaluate.hpp"
+#include "runtime/system/per_thread.hpp"
 
 namespace ingot::runtime {
 
@@ -15,18 +14,27 @@ std::byte* address_in(const buffer& b, const detail::layout& l, dtype type) {
     return static_cast<std::byte*>(b.data) + l.offset * static_cast<index_t>(detail::size_of(type));
 }
 
-/// The messages of a fetch, with the contiguous copies of parts that are not contiguous in memory.
+/// The messages of an exchange, with the contiguous copies of parts that are not contiguous in memory.
 struct parcels {
-    explicit parcels(dtype t) : type(t) {}
+    void begin(dtype t) {
+        type = t;
+        end();
+    }
+    void leave() noexcept { end(); }
+    void end() noexcept {
+        messages.clear();
+        packed.clear();
+        unpacked_later.clear();
+    }
 
     struct arriving {
         buffer_ref packed;
         detail::layout contiguous, where;
     };
-    dtype type;
+    dtype type = dtype::b1;
     std::vector<message> messages;
     std::vector<buffer_ref> packed;
-    std::deque<arriving> unpacked_later;
+    std::vector<arriving> unpacked_later;
 
     std::size_t bytes_of(const detail::layout& l) const {
         return static_cast<std::size_t>(l.size()) * detail::size_of(type);
@@ -66,7 +74,8 @@ void fetch(const distributed_storage& from, const std::function<box(int rank)>& 
     stream_state& stream = *context_on(s.device).stream;
     const placement& p = *from.where;
     const box own = p.box_of(s.rank), wanted = box_of_rank(s.rank);
-    parcels all(from.type);
+    parcels all;
+    all.begin(from.type);
     order_read(*from.memory, stream);
     order_write(*to.memory, stream);
     for (int other = 0; other < s.size; ++other) {
@@ -86,8 +95,18 @@ void fetch(const distributed_storage& from, const std::function<box(int rank)>& 
 
 void refresh_ghosts(distributed_storage& s) {
     if (s.ghosts_are_valid) return;
-    const detail::layout held = contiguous_layout(s.held);
-    fetch(s, [&](int rank) { return s.where->held_by(rank); }, {s.memory, held}, false);
+    rank_session& session = s.session();
+    stream_state& stream = *context_on(session.device).stream;
+    parcels& all = per_thread<parcels>::own();
+    all.begin(s.type);
+    order_write(*s.memory, stream);
+    for (const placement::neighbour& n : s.where->neighbours) {
+        if (n.sent.size() > 0) all.send(n.rank, *s.memory, n.sent);
+        if (n.received.size() > 0) all.receive(n.rank, *s.memory, n.received, stream);
+    }
+    session.exchange(all.messages);
+    all.unpack(s.memory);
+    all.end();
     s.ghosts_are_valid = true;
 }
 

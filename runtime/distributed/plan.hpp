@@ -6,6 +6,7 @@
 // The last step computes what is left, each rank its own part.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -117,6 +118,7 @@ rank_session& session_of(const statement&);
 /// Throws distributed_error where rank 0 evaluates another statement; the text names both. For debug builds: each
 /// statement waits for rank 0. A collective call.
 void check_same_on_all_ranks(const statement&, rank_session&);
+inline constinit std::atomic<bool> compares_statements{true};
 /// Runs a rank's part of a statement that scatters into an ordinary array, and joins the parts of all in the order of
 /// ranks. A collective call.
 void scatter_in_parts(const statement& part, bool has_share, rank_session&);

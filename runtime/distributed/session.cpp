@@ -59,6 +59,9 @@ std::shared_ptr<const placement> rank_session::shared(std::shared_ptr<const plac
     constexpr std::size_t most = 1024;
     for (const auto& known : placements_)
         if (*known == *made) return known;
+    auto complete = std::make_shared<placement>(*made);
+    complete->find_own_parts();
+    made = std::move(complete);
     if (has_ended_) return made;
     if (placements_.size() == most) placements_.clear();
     return placements_.emplace_back(std::move(made));

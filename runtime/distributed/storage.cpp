@@ -6,6 +6,7 @@
 #include <ingot/core/error.hpp>
 
 #include "runtime/front/evaluate.hpp"
+#include "runtime/system/per_thread.hpp"
 
 namespace ingot::runtime {
 
@@ -50,6 +51,22 @@ box placement::held_by(int rank) const {
     return b;
 }
 
+void placement::find_own_parts() {
+    const int rank = mesh->session->rank;
+    own = box_of(rank);
+    held = held_by(rank);
+    const detail::layout all = contiguous_layout(held);
+    owned = part_of(all, held, own);
+    neighbours.clear();
+    if (std::ranges::all_of(ghosts, [](index_t g) { return g == 0; })) return;
+    for (int other = 0; other < mesh->session->size; ++other) {
+        if (other == rank || is_replica_of(rank, other)) continue;
+        const box sent = common(own, held_by(other)), received = common(box_of(other), held);
+        if (size_of_box(sent) > 0 || size_of_box(received) > 0)
+            neighbours.push_back({other, part_of(all, held, sent), part_of(all, held, received)});
+    }
+}
+
 bool placement::is_replica_of(int rank, int other) const noexcept {
     for (int m = 0; m < mesh->axes(); ++m)
         if (std::ranges::find(over, m) == over.end() && mesh->coordinate(rank, m) != mesh->coordinate(other, m))
@@ -84,24 +101,56 @@ std::shared_ptr<const placement> place(const char* operation, std::span<const in
     return p.mesh->session->shared(std::move(made));
 }
 
-std::unique_ptr<distributed_storage> make_storage(dtype type, std::shared_ptr<const placement> where) {
-    auto made = std::make_unique<distributed_storage>();
+namespace {
+
+/// Storages of arrays that have ended, kept for later ones of the thread.
+struct spare_storages {
+    static constexpr std::size_t most = 16;
+    std::vector<std::unique_ptr<distributed_storage>> all;
+    void leave() noexcept { all.clear(); }
+};
+
+}  // namespace
+
+void kept_by_thread::operator()(distributed_storage* s) const noexcept {
+    std::unique_ptr<distributed_storage> ended(s);
+    ended->memory = {};
+    ended->where.reset();
+    std::vector<std::unique_ptr<distributed_storage>>& spare = per_thread<spare_storages>::own().all;
+    if (spare.capacity() == 0) spare.reserve(spare_storages::most);
+    if (spare.size() < spare_storages::most) spare.push_back(std::move(ended));
+}
+
+storage_ref storage_without_memory(dtype type, std::shared_ptr<const placement> where) {
+    std::vector<std::unique_ptr<distributed_storage>>& spare = per_thread<spare_storages>::own().all;
+    storage_ref made;
+    if (spare.empty()) {
+        made.reset(new distributed_storage);
+    } else {
+        made.reset(spare.back().release());
+        spare.pop_back();
+    }
     made->where = std::move(where);
     made->type = type;
-    const rank_session& s = made->session();
-    made->held = made->where->held_by(s.rank);
-    const detail::layout all = contiguous_layout(made->held);
-    made->owned = part_of(all, made->held, made->where->box_of(s.rank));
-    made->memory = allocate_buffer(static_cast<std::size_t>(all.size()) * detail::size_of(type), s.device,
-                                   *context_on(s.device).stream);
+    made->owned = made->where->owned;
+    made->ghosts_are_valid = false;
     return made;
 }
 
-buffer_ref buffer_over(std::unique_ptr<distributed_storage> storage) {
+storage_ref make_storage(dtype type, std::shared_ptr<const placement> where) {
+    storage_ref made = storage_without_memory(type, std::move(where));
+    const rank_session& s = made->session();
+    made->memory = allocate_buffer(static_cast<std::size_t>(size_of_box(made->where->held)) * detail::size_of(type),
+                                   s.device, *context_on(s.device).stream);
+    return made;
+}
+
+buffer_ref buffer_over(storage_ref storage) {
     std::size_t bytes = detail::size_of(storage->type);
     for (const index_t extent : storage->where->shape) bytes *= static_cast<std::size_t>(extent);
     buffer_ref made = unowned_buffer(
-        nullptr, bytes, detail::all_ranks, [](void* s) { delete static_cast<distributed_storage*>(s); }, storage.get());
+        nullptr, bytes, detail::all_ranks, [](void* s) { kept_by_thread{}(static_cast<distributed_storage*>(s)); },
+        storage.get());
     storage.release();
     made->unowned = false;  // written as Ingot's own: in place, or a copy where others share it
     return made;

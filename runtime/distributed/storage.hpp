@@ -50,7 +50,22 @@ struct placement {
     box held_by(int rank) const;
     /// Whether two ranks hold different copies of one part: they differ along mesh axes that split nothing.
     bool is_replica_of(int rank, int other) const noexcept;
-    friend bool operator==(const placement&, const placement&) = default;
+
+    /// Where this rank's elements lie, and the messages that fill ghost layers: known once the session shares the
+    /// placement, so that a statement that comes again makes no lists.
+    struct neighbour {
+        int rank;
+        detail::layout sent, received;  // in the memory of the box with ghost layers; without elements: no message
+    };
+    box own, held;         // without and with ghost layers
+    detail::layout owned;  // of the first in the memory of the second
+    std::vector<neighbour> neighbours;
+    void find_own_parts();
+
+    friend bool operator==(const placement& a, const placement& b) noexcept {
+        return a.mesh == b.mesh && a.shape == b.shape && a.over == b.over && a.ranges == b.ranges &&
+               a.ghosts == b.ghosts;
+    }
 };
 
 /// The indices of an axis in as many parts, of which the first have one more where they are not equal.
@@ -63,7 +78,6 @@ struct distributed_storage {
     dtype type;
     buffer_ref memory;     // this rank's box with ghost layers
     detail::layout owned;  // this rank's box in it
-    box held;              // the box with ghost layers
     bool ghosts_are_valid = false;
 
     rank_session& session() const noexcept { return *where->mesh->session; }
@@ -77,10 +91,17 @@ inline bool is_distributed(const buffer* b) noexcept {
     return b != nullptr && b->device.kind() == device_kind::distributed;
 }
 
+/// Storage that its thread keeps for a later array when it ends.
+struct kept_by_thread {
+    void operator()(distributed_storage*) const noexcept;
+};
+using storage_ref = std::unique_ptr<distributed_storage, kept_by_thread>;
+/// Storage without memory, of a placement that the session shares.
+storage_ref storage_without_memory(dtype, std::shared_ptr<const placement>);
 /// Storage for this rank's box, not initialised.
-std::unique_ptr<distributed_storage> make_storage(dtype, std::shared_ptr<const placement>);
+storage_ref make_storage(dtype, std::shared_ptr<const placement>);
 /// A buffer that owns the storage.
-buffer_ref buffer_over(std::unique_ptr<distributed_storage>);
+buffer_ref buffer_over(storage_ref);
 
 /// `part` of the elements of a box, whose layout is `of`.
 detail::layout part_of(const detail::layout& of, const box& whole, const box& part);

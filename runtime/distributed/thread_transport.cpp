@@ -1,7 +1,6 @@
 // Ranks that are threads of one process: a sender posts the address of its bytes, the receiver copies them.
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <optional>
 
@@ -45,7 +44,7 @@ public:
                                     std::to_string(next.bytes) + " bytes where rank " + std::to_string(to) +
                                     " expected " + std::to_string(bytes) +
                                     "; every rank must evaluate the same statements in the same order");
-        waiting.pop_front();
+        waiting.erase(waiting.begin());
         next.state = post::taken;
         return next;
     }
@@ -123,7 +122,7 @@ public:
     std::vector<std::byte>& shared_bytes() noexcept { return shared_; }
 
 private:
-    std::deque<post*>& box(int from, int to) { return boxes_[static_cast<std::size_t>(from * ranks_ + to)]; }
+    std::vector<post*>& box(int from, int to) { return boxes_[static_cast<std::size_t>(from * ranks_ + to)]; }
     bool has_left(int rank) const { return left_[static_cast<std::size_t>(rank)]; }
     [[noreturn]] static void throw_left(int rank) {
         throw distributed_error("[distributed] rank " + std::to_string(rank) +
@@ -136,7 +135,7 @@ private:
     const int ranks_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<std::deque<post*>> boxes_;
+    std::vector<std::vector<post*>> boxes_;
     std::optional<std::string> failure_;
     std::vector<std::function<void()>> told_;
     int arrived_ = 0;
@@ -173,7 +172,8 @@ public:
     void exchange(std::span<const message> messages, stream_state& stream) override {
         shared_group& shared = *static_cast<thread_group&>(*group_).shared;
         const int rank = group_->rank;
-        std::vector<shared_group::post> posts;
+        std::vector<shared_group::post>& posts = posts_;  // others point to its elements
+        posts.clear();
         posts.reserve(messages.size());
         try {
             wait_on_host(stream);
@@ -201,6 +201,7 @@ public:
 
 private:
     std::shared_ptr<rank_group> group_;
+    std::vector<shared_group::post> posts_;
 };
 
 class lone_group final : public rank_group {

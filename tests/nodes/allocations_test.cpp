@@ -8,7 +8,10 @@
 #include <string>
 #include <tuple>
 
+#include <ingot/distributed.hpp>
 #include <ingot/ingot.hpp>
+
+#include "runtime/distributed/plan.hpp"
 
 using namespace ingot;
 
@@ -115,4 +118,33 @@ TEST_CASE("a statement that comes again takes nothing from the heap") {
     });
     const std::size_t to_host = current_device().is_cuda() ? 1 : 0;  // page-locked memory on the way
     is_lean("item", 1 + to_host, [&] { static_cast<void>(sum(y).item()); });
+}
+
+TEST_CASE("a statement over arrays in parts that comes again takes nothing from the heap") {
+    namespace dist = ingot::distributed;
+    runtime::compares_statements = false;  // a debug build's comparison takes memory
+    dist::run_local(2, [](dist::session& session) {
+        const dist::mesh m(session);
+        const array<float> y = dist::redistribute(matrix(6, 8), dist::split(m, dist::ghost(1)));
+        array<float> x = eval(y * 2);
+        const array<float> row = matrix(1, 8)(0).eval(), own = matrix(3, 8);
+        const slice in(1, -1), low(0, -2), high(2, none);
+        const std::size_t block = warm([&] { const array<float> r = own + own; });
+        const auto is_lean = [&](const std::string& what, std::size_t blocks, const std::function<void()>& statement) {
+            const std::size_t found = warm(statement);
+            INFO(what);
+            if (session.rank() == 0 || found > blocks * block) CHECK(found <= blocks * block);
+        };
+        is_lean("x += y", 0, [&] { x += y; });
+        is_lean("x = where(...)", 0, [&] { x = where(y > 0, x * row, x + 1); });
+        is_lean("a new array", 1, [&] { const array<float> r = x + y; });
+        array<float> z = eval(x * 2);
+        is_lean("ghost layers", 0, [&] {
+            z(in, all) = 0.5f * (x(low, all) + x(high, all));
+            std::swap(x, z);
+        });
+        is_lean("a sum", 2, [&] { const array<float> r = sum(x * y); });
+        is_lean("x / sum of columns", 3, [&] { const array<float> r = x / sum(y, 0); });
+    });
+    runtime::compares_statements = true;
 }
