@@ -29,7 +29,7 @@ inline cudaStream_t runtime_stream() { return reinterpret_cast<cudaStream_t>(nat
 /// Memory of the current device until the program ends with it.
 class room {
 public:
-    explicit room(std::size_t bytes) : memory_(ingot::allocate_buffer(bytes == 0 ? 1 : bytes)), bytes_(bytes) {}
+    explicit room(std::size_t bytes) : memory_(ingot::detail::allocate_buffer(bytes == 0 ? 1 : bytes)), bytes_(bytes) {}
     template <class T = void>
     T* data() const {
         return static_cast<T*>(memory_->data);
@@ -37,7 +37,7 @@ public:
     std::size_t size() const { return bytes_; }
 
 private:
-    ingot::buffer_ref memory_;
+    ingot::detail::buffer_ref memory_;
     std::size_t bytes_;
 };
 

@@ -24,7 +24,7 @@ inline std::string kernel_text(const std::string& file) {
 }
 
 inline ingot::runtime::source_text cuda_source(std::string text, std::string name, std::vector<std::string> options) {
-    const ingot::device_id device = ingot::current_device();
+    const ingot::detail::device_id device = ingot::current_device();
     if (!device.is_cuda())
         throw ingot::device_error("a benchmark of a GPU, and the current device is " + to_string(device));
     return {ingot::runtime::target::cuda,

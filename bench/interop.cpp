@@ -208,7 +208,7 @@ void measure_calls(bench::report& out, bool stub) {
     theirs.deleter = [](dlpack::managed_tensor*) {};
     measure_making(out, section, "from_dlpack", [&] { return from_dlpack<float>(&theirs); });
 
-    const device_id where = x.device();
+    const ingot::detail::device_id where = x.device();
     const std::span<float> elements(static_cast<float*>(theirs.dl_tensor.data), 1024);
     measure_making(out, section, "frombuffer of a span", [&] { return frombuffer(elements, {32, 32}, where); });
     const matrix_view view{elements.data()};

@@ -174,16 +174,16 @@ parts time_parts(const inputs& in, std::size_t blocks, F expression) {
     const auto statement = [&] {
         std::array<clock::time_point, 8> at;
         at[0] = clock::now();
-        buffer_ref memory;
+        ingot::detail::buffer_ref memory;
         detail::layout where;
         {
             const node tree = expression(in);
             at[1] = clock::now();
-            operand operands[node::operands];
+            ingot::detail::operand operands[node::operands];
             detail::word attributes[node::binders + 1];
             detail::cursor c{operands, attributes};
             tree.gather(c);
-            const output result{node::type, &memory, &where};
+            const ingot::detail::output result{node::type, &memory, &where};
             const runtime::statement s{node::program,
                                        operands,
                                        {attributes, static_cast<std::size_t>(node::binders)},
@@ -196,7 +196,7 @@ parts time_parts(const inputs& in, std::size_t blocks, F expression) {
             runtime::dispatch_cache::entry* const known = fits ? recent.find(seen) : nullptr;
             const runtime::classified& classes = known ? known->classes : classifier.classify(s, place.environment);
             at[3] = clock::now();
-            memory = allocate_buffer(static_cast<std::size_t>(classes.size) * sizeof(float));
+            memory = ingot::detail::allocate_buffer(static_cast<std::size_t>(classes.size) * sizeof(float));
             where = detail::contiguous_layout(classes.shape);
             at[4] = clock::now();
             if (program == nullptr) {

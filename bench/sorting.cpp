@@ -53,11 +53,11 @@ public:
           histogram_("cub_sort.cu", "cub_histogram", options(pairs)),
           sums_("cub_sort.cu", "cub_sums", options(pairs)),
           pass_("cub_sort.cu", "cub_pass", options(pairs)),
-          bins_(allocate_buffer((portions() + 1) * 4 * 1028 + 4096)),
-          lookback_(allocate_buffer((std::min(n, portion_) / tile_ + 1) * 1024)),
-          keys_{allocate_buffer(4 * n), allocate_buffer(4 * n)} {
+          bins_(ingot::detail::allocate_buffer((portions() + 1) * 4 * 1028 + 4096)),
+          lookback_(ingot::detail::allocate_buffer((std::min(n, portion_) / tile_ + 1) * 1024)),
+          keys_{ingot::detail::allocate_buffer(4 * n), ingot::detail::allocate_buffer(4 * n)} {
         if (pairs)
-            for (buffer_ref& values : values_) values = allocate_buffer(4 * n);
+            for (ingot::detail::buffer_ref& values : values_) values = ingot::detail::allocate_buffer(4 * n);
     }
 
     /// With values 0, 1, ...; their order is not checked.
@@ -110,12 +110,12 @@ private:
                        "finding a function");
         return function;
     }
-    static void* data_of(const buffer_ref& b) { return b ? b->data : nullptr; }
+    static void* data_of(const ingot::detail::buffer_ref& b) { return b ? b->data : nullptr; }
     std::size_t portions() const { return (n_ + portion_ - 1) / portion_; }
 
     std::size_t n_, tile_, portion_;
     bench::hand_kernel histogram_, sums_, pass_;
-    buffer_ref bins_, lookback_, keys_[2], values_[2];
+    ingot::detail::buffer_ref bins_, lookback_, keys_[2], values_[2];
 };
 
 class table {

@@ -279,8 +279,7 @@ key decode(std::span<const std::uint32_t> words) {
         require(kind_of_word(w) != word_kind::unravel ||
                     code_of_word(w) <= static_cast<std::uint32_t>(place_rule::symmetric),
                 "has no such rule of places");
-        require(kind_of_word(w) != word_kind::gather ||
-                    code_of_word(w) <= static_cast<std::uint32_t>(index_mode::unchecked),
+        require(kind_of_word(w) != word_kind::gather || code_of_word(w) <= static_cast<std::uint32_t>(unchecked_mode),
                 "has no such index mode");
         require(kind_of_word(w) != word_kind::generator ||
                     code_of_word(w) < static_cast<std::uint32_t>(generator_kind::integers) ||

@@ -343,15 +343,15 @@ std::string kernel_builder::gathered_index(const unravelling& u, const std::stri
         return name + suffix + '(' + type + '(' + value + "), " + extent + further + ')';
     };
     const std::string from_end = "    at = at < 0 ? at + n : at;\n", as_result = "    return " + result + "(at);\n";
+    if (u.mode == unchecked_mode)
+        return call("index_from_end", "Converts an index that counts from the end if it is negative.",
+                    from_end + as_result);
     switch (u.mode) {
         case index_mode::wrap:
             return call("wrapped_index", "Returns an index modulo n.", "    at %= n;\n" + from_end + as_result);
         case index_mode::clip:
             return call("clipped_index", "Clamps an index to [0, n).",
                         "    at = at < n - 1 ? at : n - 1;\n    return " + result + "(at > 0 ? at : 0);\n");
-        case index_mode::unchecked:
-            return call("index_from_end", "Converts an index that counts from the end if it is negative.",
-                        from_end + as_result);
         case index_mode::check:
             break;
     }

@@ -15,7 +15,7 @@ void runtime::release_buffer(buffer& b) noexcept {
         release_unowned(b);
 }
 
-buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream) {
+detail::buffer_ref detail::allocate_buffer(std::size_t bytes, detail::device_id device, runtime::stream_state& stream) {
     if (stream.device == device) {
         buffer_ref made = stream.pool->allocate(bytes, stream);
         if (runtime::graph_capture* const capture = stream.capture.load(std::memory_order_relaxed))
@@ -26,12 +26,12 @@ buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_
     return d.pool->allocate(bytes, *d.default_stream);
 }
 
-buffer_ref allocate_buffer(std::size_t bytes) {
+detail::buffer_ref detail::allocate_buffer(std::size_t bytes) {
     runtime::stream_state& s = *runtime::current().stream;
     return allocate_buffer(bytes, s.device, s);
 }
 
-buffer_ref allocate_pinned_buffer(std::size_t bytes) {
+detail::buffer_ref detail::allocate_pinned_buffer(std::size_t bytes) {
     return runtime::pinned_pool().allocate(bytes, *runtime::state_of(device::host()).default_stream);
 }
 
@@ -48,11 +48,11 @@ detail::allocator_functions::allocator_functions() noexcept {
     number = ++made;
 }
 
-allocator set_allocator(device_id device, const allocator& source) {
+allocator set_allocator(detail::device_id device, const allocator& source) {
     return runtime::state_of(device).pool->set_source(source);
 }
 
-with_allocator::with_allocator(device_id device, const allocator& source)
+with_allocator::with_allocator(detail::device_id device, const allocator& source)
     : device_(device), before_(set_allocator(device, source)) {}
 with_allocator::~with_allocator() {
     try {
@@ -62,7 +62,7 @@ with_allocator::~with_allocator() {
 }
 
 memory_pool default_memory_pool() { return default_memory_pool(current_device()); }
-memory_pool default_memory_pool(device_id device) { return memory_pool(*runtime::state_of(device).pool); }
+memory_pool default_memory_pool(detail::device_id device) { return memory_pool(*runtime::state_of(device).pool); }
 memory_pool default_pinned_memory_pool() { return memory_pool(runtime::pinned_pool()); }
 
 }  // namespace ingot

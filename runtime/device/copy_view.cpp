@@ -16,7 +16,7 @@ void copy_view(dtype type, const buffer& from, const detail::layout& from_where,
     in.where = &from_where;
     in.memory = &from;
     const output out{type, &to, &to_where};
-    v1::evaluate(slot_of_copies(type), program, {&in, 1}, {}, {&out, 1});
+    detail::evaluate(slot_of_copies(type), program, {&in, 1}, {}, {&out, 1});
 }
 
 }  // namespace ingot::runtime

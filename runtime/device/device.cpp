@@ -137,11 +137,11 @@ void device::synchronize() const {
     for_each_stream([](runtime::stream_state& s) { runtime::throw_reported(s); });
 }
 
-std::string to_string(device_id d) { return runtime::device_text(d.kind(), d.index()); }
+std::string to_string(device d) { return runtime::device_text(d.kind(), d.index()); }
 
-std::ostream& operator<<(std::ostream& out, device_id d) { return out << to_string(d); }
+std::ostream& operator<<(std::ostream& out, device d) { return out << to_string(d); }
 
-with_device::with_device(device_id d) {
+with_device::with_device(device d) {
     runtime::stream_state* const s = runtime::state_of(d).default_stream;
     runtime::current_of_thread.device = d;
     runtime::current_of_thread.stream = s;

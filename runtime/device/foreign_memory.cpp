@@ -59,7 +59,7 @@ void expose_for_writing(buffer_ref& memory) {
 
 }  // namespace ingot::runtime
 
-ingot::buffer_ref ingot::detail::given_memory(void* data, std::size_t bytes, device_id device) {
+ingot::detail::buffer_ref ingot::detail::given_memory(void* data, std::size_t bytes, detail::device_id device) {
     runtime::backend& owner = *runtime::state_of(device).backend;
     if (data == nullptr && bytes != 0)
         throw device_error("[unowned_memory] a null pointer was given for " + std::to_string(bytes) + " bytes");

@@ -459,7 +459,7 @@ ipc_event::~ipc_event() {
 }
 
 ipc_event::ipc_event() {
-    const device_id d = current_device();
+    const detail::device_id d = current_device();
     if (!d.is_cuda())
         throw device_error("[ipc_event] " + to_string(d) + " has no events for other processes, which GPUs have");
 #ifdef INGOT_HAS_CUDA_HEADERS

@@ -166,7 +166,7 @@ void detail::transfer_elements(destination to, const buffer_ref& from, const lay
                   static_cast<std::size_t>(from_where.offset) * each, bytes, s);
 }
 
-buffer_ref detail::peer_memory(const buffer_ref& of, device_id on) {
+detail::buffer_ref detail::peer_memory(const detail::buffer_ref& of, detail::device_id on) {
     runtime::state_of(on);
     // A view of a view refers to the first one's memory.
     const bool is_view = of->end == runtime::drop_viewed;

@@ -321,9 +321,9 @@ void* zeroed_scratch(stream_state& s, std::size_t bytes) {
 }  // namespace runtime
 
 stream::stream() : stream(current_device()) {}
-stream::stream(device_id d) : state_(&runtime::acquire_stream(runtime::state_of(d))) {}
+stream::stream(ingot::device d) : state_(&runtime::acquire_stream(runtime::state_of(d))) {}
 stream::stream(non_blocking_t) : stream(current_device(), non_blocking) {}
-stream::stream(device_id d, non_blocking_t) : state_(&runtime::acquire_stream(runtime::state_of(d), true)) {}
+stream::stream(detail::device_id d, non_blocking_t) : state_(&runtime::acquire_stream(runtime::state_of(d), true)) {}
 
 stream stream::from_native(void* native) {
     const auto value = reinterpret_cast<std::uintptr_t>(native);
@@ -340,11 +340,11 @@ stream stream::from_native(void* native) {
     return stream(adopted_t{}, runtime::adopt_stream(runtime::state_of(device::cuda(runtime::gpu_of_stream(s))), s));
 }
 stream stream::legacy_default() { return legacy_default(current_device()); }
-stream stream::legacy_default(device_id d) {
+stream stream::legacy_default(ingot::device d) {
     return stream(adopted_t{}, runtime::legacy_stream_of(runtime::state_of(d)));
 }
 stream stream::per_thread_default() { return per_thread_default(current_device()); }
-stream stream::per_thread_default(device_id d) {
+stream stream::per_thread_default(ingot::device d) {
     return stream(adopted_t{}, runtime::thread_stream_of(runtime::state_of(d)));
 }
 void* stream::native_handle() const noexcept {
@@ -382,7 +382,7 @@ event::~event() {
 }
 
 event event::from_native(void* native) {
-    const device_id d = current_device();
+    const detail::device_id d = current_device();
     runtime::backend& backend = *runtime::state_of(d).backend;
     if (native == nullptr || d.is_host())
         throw device_error("[event] " + (d.is_host() ? to_string(d) + " has no events but Ingot's own"

@@ -138,7 +138,8 @@ void release_finished_unowned() noexcept {
 
 }  // namespace runtime
 
-buffer_ref unowned_buffer(void* data, std::size_t bytes, device_id device, void (*end)(void*), void* end_argument) {
+detail::buffer_ref detail::unowned_buffer(void* data, std::size_t bytes, detail::device_id device, void (*end)(void*),
+                                          void* end_argument) {
     auto* const b = runtime::make_block();
     b->device = device;
     b->unowned = true;

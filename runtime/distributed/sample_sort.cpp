@@ -177,10 +177,9 @@ private:
     vector_part taken(const vector_part& v, const vector_part& at) {
         const detail::layout where = detail::contiguous_layout(std::array{v.count});
         const std::array<operand, 2> operands{operand_of(v, where), operand_of(at, where)};
-        return evaluated(
-            {leaf(v.type), leaf(dtype::i8),
-             detail::make_word(word_kind::gather, v.type, static_cast<word>(detail::index_mode::unchecked))},
-            operands, v.type, v.count);
+        return evaluated({leaf(v.type), leaf(dtype::i8),
+                          detail::make_word(word_kind::gather, v.type, static_cast<word>(detail::unchecked_mode))},
+                         operands, v.type, v.count);
     }
 
     /// All parts of arrays of which each rank has `count` elements, on the host.
@@ -237,11 +236,12 @@ private:
                 copy_from_host(*index.memory, 0, index.bytes_of(count), where.data(), stream());
                 const detail::layout all = detail::contiguous_layout(std::array{values.count});
                 const std::array<operand, 2> operands{operand_of(values, all), operand_of(index, to)};
-                memory = evaluated({leaf(values.type), leaf(dtype::i8),
-                                    detail::make_word(word_kind::gather, values.type,
-                                                      static_cast<word>(detail::index_mode::unchecked))},
-                                   operands, values.type, count)
-                             .memory;
+                memory =
+                    evaluated(
+                        {leaf(values.type), leaf(dtype::i8),
+                         detail::make_word(word_kind::gather, values.type, static_cast<word>(detail::unchecked_mode))},
+                        operands, values.type, count)
+                        .memory;
             }
             std::vector<std::byte> bytes(values.bytes_of(count));
             copy_to_host(*memory, 0, bytes.size(), bytes.data(), stream());

@@ -150,7 +150,7 @@ session::~session() {
 
 int session::rank() const noexcept { return state_->rank; }
 int session::size() const noexcept { return state_->size; }
-device_id session::device() const noexcept { return state_->device; }
+detail::device_id session::device() const noexcept { return state_->device; }
 void session::barrier() const {
     state_->device.synchronize();
     state_->group->all_agree(true);

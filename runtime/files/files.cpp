@@ -176,7 +176,7 @@ void npz_writer::close() {
     output->publish();
 }
 
-void npz_writer::save_elements(const std::string& name, dtype type, const buffer_ref& memory,
+void npz_writer::save_elements(const std::string& name, dtype type, const detail::buffer_ref& memory,
                                const detail::layout& where) {
     if (!output_) runtime::throw_file_error("[save] " + name, "the .npz file was closed already");
     output_->save(name, type, memory, where);

@@ -28,7 +28,7 @@
 namespace ingot {
 
 /// A published pair: class words, compared in full, and their executable. It is never freed.
-struct slot::entry {
+struct detail::slot::entry {
     const runtime::executable* found;
     std::size_t count;
     const std::uint32_t* words;
@@ -62,7 +62,7 @@ workspace& of_thread() { return per_thread<workspace>::own(); }
 
 const executable& look_up(slot& cache, const classified& c, const statement& s) {
     for (const auto& way : cache.entries)
-        if (const slot::entry* e = way.load(std::memory_order_acquire); e != nullptr && e->matches(c.words))
+        if (const detail::slot::entry* e = way.load(std::memory_order_acquire); e != nullptr && e->matches(c.words))
             return *e->found;
     std::vector<std::uint32_t>& key = of_thread().key;
     classifier::full_key(c, s.program, key);
@@ -73,7 +73,7 @@ const executable& look_up(slot& cache, const classified& c, const statement& s) 
     if (turn < slot::ways) {
         auto* words = new std::uint32_t[c.words.size()];
         std::copy(c.words.begin(), c.words.end(), words);
-        cache.entries[turn].store(new slot::entry{&found, c.words.size(), words, c.is_contiguous},
+        cache.entries[turn].store(new detail::slot::entry{&found, c.words.size(), words, c.is_contiguous},
                                   std::memory_order_release);
     }
     return found;
@@ -144,7 +144,7 @@ void evaluate_buffered(slot& cache, const statement& s) {
     small_array<detail::layout, 4> layouts(s.outputs.size());
     small_array<output, 4> fresh(s.outputs.size());
     for (std::size_t k = 0; k < s.outputs.size(); ++k) fresh[k] = {s.outputs[k].type, &results[k], &layouts[k]};
-    v1::evaluate(cache, s.program, s.operands, s.attributes, fresh.all());
+    detail::evaluate(cache, s.program, s.operands, s.attributes, fresh.all());
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         const output& o = s.outputs[k];
         if (*o.memory) {
@@ -316,24 +316,25 @@ bool evaluate_contiguous(slot& cache, const tree_statement& s) {
 
 }  // namespace runtime
 
+namespace detail {
 inline namespace v1 {
 
-void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
-              std::span<const detail::word> attributes, std::span<const output> outputs) {
+void evaluate(slot& cache, std::span<const word> program, std::span<const operand> operands,
+              std::span<const word> attributes, std::span<const output> outputs) {
     runtime::evaluate(cache, {program, operands, attributes, outputs});
 }
 
-void evaluate_leaves(slot& cache, std::span<const detail::word> program, detail::leaf_block& leaves,
-                     const output& out) {
+void evaluate_leaves(slot& cache, std::span<const word> program, leaf_block& leaves, const output& out) {
     if (runtime::evaluate_contiguous(cache, {program, leaves, out})) return;
     // A warm statement allocates nothing but its result, unless it has more than 64 leaves.
     runtime::small_array<operand, 64> operands(static_cast<std::size_t>(leaves.total));
-    detail::cursor c{operands.begin(), nullptr};
-    detail::leaf_span(leaves).gather(c);
+    cursor c{operands.begin(), nullptr};
+    leaf_span(leaves).gather(c);
     runtime::statement s{program, operands.all(), {}, {&out, 1}};
     s.not_contiguous = true;
     runtime::evaluate(cache, s);
 }
 
 }  // namespace v1
+}  // namespace detail
 }  // namespace ingot

@@ -271,7 +271,7 @@ std::ostream& operator<<(std::ostream& out, const explanation& e) {
 
 inline namespace v1 {
 
-explanation explain_statement(const joint_outputs& trees) {
+explanation explain_statement(const detail::joint_outputs& trees) {
     using namespace runtime;
     explanation all;
     const statement whole{trees.program, trees.operands, trees.attributes, trees.outputs, 0, trees.shapes};
@@ -312,14 +312,14 @@ explanation explain_statement(const joint_outputs& trees) {
     return all;
 }
 
-void precompile_statement(runtime::precompile_state& s, const joint_outputs& trees) {
+void precompile_statement(runtime::precompile_state& s, const detail::joint_outputs& trees) {
     using namespace runtime;
     part_visitor([&](const part& now) {
         if (!now.empty() && !now.again) s.keys.emplace_back(now.words.begin(), now.words.end());
     }).visit(trees);
 }
 
-std::string source_of_statement(const joint_outputs& trees) {
+std::string source_of_statement(const detail::joint_outputs& trees) {
     using namespace runtime;
     std::string text;
     part_visitor([&](const part& now) {
@@ -328,7 +328,7 @@ std::string source_of_statement(const joint_outputs& trees) {
     return text;
 }
 
-std::string dot_of_statement(const joint_outputs& trees) {
+std::string dot_of_statement(const detail::joint_outputs& trees) {
     using namespace runtime;
     std::string text;
     part_visitor([&](const part& now) {

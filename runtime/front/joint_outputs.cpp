@@ -113,6 +113,7 @@ std::vector<joint_trees> split_by_shape(const joint_outputs& s) {
 
 }  // namespace runtime
 
+namespace detail {
 inline namespace v1 {
 
 void evaluate_joint_outputs(slot& cache, const joint_outputs& s) {
@@ -123,4 +124,5 @@ void evaluate_joint_outputs(slot& cache, const joint_outputs& s) {
 }
 
 }  // namespace v1
+}  // namespace detail
 }  // namespace ingot

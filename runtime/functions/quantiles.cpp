@@ -42,7 +42,7 @@ struct rows {
     template <class P>
     array<T> at(const P& position) const {
         const auto inside = astype<index_t>(clip(position, 0.0, maximum(numbers - 1, 0.0)));
-        return take_along_axis<index_mode::unchecked>(values, inside, -1)(ellipsis, 0);
+        return take_along_axis<unchecked_mode>(values, inside, -1)(ellipsis, 0);
     }
     /// The result, with NaN in rows that have a NaN; if NaN are ignored, in rows of NaN only.
     template <class E>

@@ -97,7 +97,7 @@ struct interp_points {
         const std::vector<index_t> which = repeat_points(places, period);
         const device where = xp.device();
         xp = asarray(places).to(where);
-        fp = array<T>(take<index_mode::unchecked>(fp, asarray(which).to(where), 0));
+        fp = array<T>(take<unchecked_mode>(fp, asarray(which).to(where), 0));
     }
 
     /// Applies the kernel to values at the points, with the given values outside.

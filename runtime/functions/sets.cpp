@@ -62,12 +62,12 @@ template <class T>
 unique_elements<T> number_elements(const lazy<T>& e, distinct_parts parts) {
     const array<T> flat = ravel(e);
     const array<index_t> order = argsort(flat);
-    const array<T> sorted = take<index_mode::unchecked>(flat, order, 0);
+    const array<T> sorted = take<unchecked_mode>(flat, order, 0);
     const array<bool> first = begins(sorted, false);
     const array<index_t> starts = flatnonzero(first);
     unique_elements<T> u{
-        .values = take<index_mode::unchecked>(sorted, starts, 0), .indices = {}, .counts = {}, .inverse_indices = {}};
-    if (parts.indices) u.indices = take<index_mode::unchecked>(order, starts, 0);
+        .values = take<unchecked_mode>(sorted, starts, 0), .indices = {}, .counts = {}, .inverse_indices = {}};
+    if (parts.indices) u.indices = take<unchecked_mode>(order, starts, 0);
     if (parts.counts) u.counts = counts_of_starts(starts, flat.size());
     if (parts.inverse) u.inverse_indices = reshape(numbers_of_sorted(order, first), shape_of_expression(e));
     return u;
@@ -82,11 +82,11 @@ array<bool> is_among(const lazy<T>& e, const lazy<T>& test) {
     // In the sorted concatenation common elements occur twice in a row, the values' own first.
     const array<T> both = concatenate(std::vector<array<T>>{own, requested});
     const array<index_t> order = argsort(both);
-    const array<T> sorted = take<index_mode::unchecked>(both, order, 0);
+    const array<T> sorted = take<unchecked_mode>(both, order, 0);
     const index_t n = both.size();
     array<bool> found = zeros<bool>({n});
     found(order(slice(0, n - 1))) = sorted(slice(0, n - 1)) == sorted(slice(1, n));
-    return take<index_mode::unchecked>(found, given.inverse_indices, 0);
+    return take<unchecked_mode>(found, given.inverse_indices, 0);
 }
 
 template <class T>

@@ -386,7 +386,7 @@ void launch_raw(const runtime::raw_function& f, const launch_settings& how, std:
 }  // namespace detail
 
 kernel_attributes raw_kernel::attributes() const {
-    const device_id device = runtime::current().device;
+    const detail::device_id device = runtime::current().device;
     [[maybe_unused]] const runtime::loaded_function& kernel = runtime::loaded_on(*function_, device);
     kernel_attributes a;
     a.max_threads_per_block = 1024;
@@ -409,7 +409,7 @@ kernel_attributes raw_kernel::attributes() const {
 }
 
 void raw_kernel::set_max_dynamic_shared_bytes([[maybe_unused]] std::size_t bytes) const {
-    const device_id device = runtime::current().device;
+    const detail::device_id device = runtime::current().device;
     [[maybe_unused]] const runtime::loaded_function& kernel = runtime::loaded_on(*function_, device);
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (device.is_cuda()) runtime::allow_shared_bytes(*function_, runtime::function_on_gpu(kernel, device), bytes);

@@ -360,7 +360,7 @@ raw_module raw_module::from_image(std::span<const std::byte> image) {
 
 raw_kernel raw_module::get_function(std::string_view name) const {
     runtime::check_name("raw_module", name, "kernel's name");
-    const device_id device = runtime::current().device;
+    const detail::device_id device = runtime::current().device;
     if (!program_->text.empty() && device.is_host() &&
         std::ranges::find(program_->kernels, name) == program_->kernels.end())
         runtime::throw_no_kernel(*program_, name);

@@ -115,8 +115,8 @@ array<T> matrix_functions<T>::solve_by_lu(const factors& lu, const array<T>& b, 
     std::vector<index_t> whole(room, room + rank);
     whole.insert(whole.end(), {n, of_sides[of_sides.count() - 1]});
     const auto permuted = [&](const lazy<T>& e, const lazy<std::int64_t>& by) {
-        return array<T>(take_along_axis<index_mode::unchecked>(broadcast_to(e, whole),
-                                                               broadcast_to(expand_dims(by, -1), whole), -2));
+        return array<T>(
+            take_along_axis<unchecked_mode>(broadcast_to(e, whole), broadcast_to(expand_dims(by, -1), whole), -2));
     };
     const auto triangles = [&](const array<T>& e, bool lower) {
         return solve_triangular(operation, packed, e, {.lower = lower, .trans = trans, .unit_diagonal = lower});

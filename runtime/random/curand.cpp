@@ -282,10 +282,10 @@ curand_generator::curand_generator(std::uint64_t seed, curand_kind kind, index_t
     : state_(new runtime::curand_state(seed, kind, dimensions)) {}
 curand_generator::~curand_generator() { delete state_; }
 
-device_id curand_generator::device() const noexcept { return state_->device(); }
+detail::device_id curand_generator::device() const noexcept { return state_->device(); }
 curand_kind curand_generator::kind() const noexcept { return state_->kind(); }
 void curand_generator::seed(std::uint64_t value) { state_->seed(value); }
-void curand_generator::fill(const char* operation, detail::curand_draw what, buffer& to, dtype type,
+void curand_generator::fill(const char* operation, detail::curand_draw what, detail::buffer& to, dtype type,
                             std::span<const index_t> shape) {
     state_->fill(operation, what, to, type, shape);
 }

@@ -61,8 +61,8 @@ TEST_CASE("whether two strided views share a byte is decided exactly") {
     const auto below = [&](index_t n) { return static_cast<index_t>(random() % static_cast<std::uint64_t>(n)); };
     const dtype types[] = {dtype::i1, dtype::i2, dtype::f4, dtype::f8};
     const auto buffers = [&](index_t byte) {  // at any address, for nothing is read there
-        return unowned_buffer(reinterpret_cast<void*>(std::uintptr_t{4096} + static_cast<std::uintptr_t>(byte)), 1,
-                              device::host());
+        return ingot::detail::unowned_buffer(
+            reinterpret_cast<void*>(std::uintptr_t{4096} + static_cast<std::uintptr_t>(byte)), 1, device::host());
     };
     int shared = 0, apart = 0;
     for (int k = 0; k < 20000; ++k) {
@@ -88,7 +88,7 @@ TEST_CASE("whether two strided views share a byte is decided exactly") {
 }
 
 TEST_CASE("views of large arrays are found apart by few places, and the hardest are taken for overlapping") {
-    const buffer_ref memory = unowned_buffer(nullptr, 1, device::host());
+    const ingot::detail::buffer_ref memory = ingot::detail::unowned_buffer(nullptr, 1, device::host());
     const auto share = [&](const layout& a, const layout& b, int places) {
         return runtime::share_a_byte({*memory, a, dtype::f4}, {*memory, b, dtype::f4}, places);
     };

@@ -58,7 +58,7 @@ private:
     void* give(std::size_t bytes, std::size_t alignment, void*) {
         CHECK(alignment == 256);
         if (bytes > room_ - bytes_) throw std::bad_alloc();
-        const device_id d = current_device();
+        const ingot::detail::device_id d = current_device();
         void* const data = runtime::state_of(d).backend->allocate(bytes);
         given_[static_cast<char*>(data)] = bytes;
         bytes_ += bytes;
@@ -79,7 +79,7 @@ private:
     std::size_t bytes_ = 0, room_;
 };
 
-bool reaches_pageable_memory([[maybe_unused]] device_id d) {
+bool reaches_pageable_memory([[maybe_unused]] ingot::detail::device_id d) {
     int value = 0;
 #ifdef INGOT_HAS_CUDA_HEADERS
     runtime::check(
@@ -207,7 +207,7 @@ TEST_CASE("memory that is given with another device, a null pointer or too many 
     CHECK_THROWS_AS((void)from_cuda_array_interface<int>(too_long), device_error);
     CHECK(sum(x).item() == 3 * 64);  // nothing is the worse for it
     // Page-locked memory is the host's, and a GPU's kernels reach it too.
-    const buffer_ref pinned = allocate_pinned_buffer(64);
+    const ingot::detail::buffer_ref pinned = ingot::detail::allocate_pinned_buffer(64);
     CHECK(unowned_memory(pinned->data, 64).buffer()->device == device::host());
     if (device::cuda_count() > 1)
         CHECK(unowned_memory(pinned->data, 64, device::cuda(1)).buffer()->device == device::cuda(1));
@@ -260,7 +260,7 @@ TEST_CASE("__cuda_array_interface__ is for memory of GPUs") {
 }
 
 TEST_CASE("an allocator is beneath the pool while it is set, and gets back what it gave") {
-    const device_id d = current_device();
+    const ingot::detail::device_id d = current_device();
     memory_pool pool = default_memory_pool();
     counted_memory mine, other;
     array<float> before = ones<float>({1000}), small_one, large, outer;
@@ -303,7 +303,7 @@ TEST_CASE("an allocator is beneath the pool while it is set, and gets back what 
 }
 
 TEST_CASE("an allocator without memory is asked again once what is kept was given back") {
-    const device_id d = current_device();
+    const ingot::detail::device_id d = current_device();
     counted_memory mine(std::size_t{16} << 20);
     {
         const with_allocator guard(d, mine.functions());
@@ -325,7 +325,7 @@ TEST_CASE("an allocator without memory is asked again once what is kept was give
 }
 
 TEST_CASE("threads may compute while allocators come and go") {
-    const device_id d = current_device();
+    const ingot::detail::device_id d = current_device();
     counted_memory mine;
     std::mutex one_at_a_time;  // the pool's, which the test does not trust
     const allocator functions = mine.functions();

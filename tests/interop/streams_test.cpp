@@ -361,7 +361,7 @@ TEST_CASE("__cuda_array_interface__ goes both ways") {
 TEST_CASE("a GPU's memory of somebody else's is read and written in place") {
     if (no_gpu()) return;
     const with_device on_the_gpu(device::cuda());
-    const buffer_ref memory = allocate_buffer(256);
+    const ingot::detail::buffer_ref memory = ingot::detail::allocate_buffer(256);
     int kept = 0;
     {
         const std::shared_ptr<void> owner(&kept, [](void* k) { ++*static_cast<int*>(k); });

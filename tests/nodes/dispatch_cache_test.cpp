@@ -36,16 +36,16 @@ public:
     template <class E>
     void meet(const E& e, const leaf* to = nullptr) {
         const reference::gathered g = reference::gather(e);
-        buffer_ref memory = to != nullptr ? to->memory() : buffer_ref();
+        ingot::detail::buffer_ref memory = to != nullptr ? to->memory() : ingot::detail::buffer_ref();
         detail::layout where = to != nullptr ? to->where() : detail::layout();
-        const output out{dtype::f4, &memory, &where};
+        const ingot::detail::output out{dtype::f4, &memory, &where};
         const runtime::statement s{g.program, g.operands, g.attributes, {&out, 1}, runtime::kinds_of(g.program)};
         const runtime::execution_context place = runtime::context_of(s);
         runtime::call_signature seen;
         if (!seen.take(detail::slot_of<float, E>::cache, s, place)) return;
         const runtime::classified& c = classifier_.classify(s, place.environment);
         bool overlap = false;
-        for (const operand& o : g.operands) {
+        for (const ingot::detail::operand& o : g.operands) {
             if (!memory || o.memory == nullptr || !runtime::share_bytes(*memory, *o.memory)) continue;
             const runtime::strided_view written(*memory, where, dtype::f4), read(*o.memory, *o.where, o.type);
             overlap |= runtime::share_a_byte(written, read) && !runtime::are_same_elements(written, read);

@@ -45,7 +45,7 @@ public:
             std::ranges::copy(values, m.data());
         }
     }
-    const buffer* find(const detail::tree_node& source) const override {
+    const ingot::detail::buffer* find(const detail::tree_node& source) const override {
         return arrays_.at(&source).as({1}).memory().get();
     }
     reference::evaluator evaluated() const {

@@ -28,9 +28,9 @@ struct stated {
     runtime::statement statement() const { return {given.program, given.operands, given.attributes, {&out, 1}}; }
 
     reference::gathered given;
-    buffer_ref memory;
+    ingot::detail::buffer_ref memory;
     detail::layout where;
-    output out{E::type, &memory, &where};
+    ingot::detail::output out{E::type, &memory, &where};
 };
 
 constexpr runtime::environment_class environment(runtime::optional_key_parts w) {

@@ -48,16 +48,16 @@ struct filling {
     with_device on_host{device::host()};
     reference::gathered given;
     array<double> room = zeros<double>({2 * elements}).eval();
-    buffer_ref memory = room.as_leaf().memory();
+    ingot::detail::buffer_ref memory = room.as_leaf().memory();
     detail::layout where = detail::contiguous_layout(std::array<index_t, 1>{elements});
-    output out{dtype::c16, &memory, &where};
+    ingot::detail::output out{dtype::c16, &memory, &where};
     runtime::classifier classifier;
     runtime::classified classes;
 };
 
 class no_results final : public runtime::materialized_results {
 public:
-    const buffer* find(const runtime::tree_node&) const override { return nullptr; }
+    const ingot::detail::buffer* find(const runtime::tree_node&) const override { return nullptr; }
 };
 
 }  // namespace
@@ -103,7 +103,7 @@ TEST_CASE("a scalar of 16 bytes is an argument of a kernel, aligned as its type 
 TEST_CASE("scalars that differ in their last eight bytes are different scalars") {
     const std::array<std::uint64_t, 2> other{value[0], value[1] + 1};
     const wide_leaf a(value, dtype::c16), b(other, dtype::c16);
-    operand one = reference::gather(a).operands[0], two = one;
+    ingot::detail::operand one = reference::gather(a).operands[0], two = one;
     CHECK(runtime::have_one_origin(one, two));
     two.bits[1] = other[1];
     CHECK(!runtime::have_one_origin(one, two));
@@ -121,7 +121,7 @@ TEST_CASE("a run-time tree keeps a scalar of 16 bytes") {
     CHECK(std::equal(value.begin(), value.end(), out.operands[0].bits));
     CHECK(out.operands[0].serial == g.operands[0].serial);
 
-    std::vector<operand> changed = g.operands;
+    std::vector<ingot::detail::operand> changed = g.operands;
     changed[0].bits[1] ^= 1;
     CHECK(!(detail::make_tree(g.program, changed, {})->hash == tree->hash));
 }

@@ -22,7 +22,7 @@ constexpr index_t columns = 64;
 
 struct placed_operand {
     layout where;
-    buffer_ref memory;
+    ingot::detail::buffer_ref memory;
 };
 
 std::vector<index_t> shape_of(const sweep_group& g, arrangement a, std::size_t most) {
@@ -76,8 +76,8 @@ bytes laid_out(const sweep_group& g, std::size_t k, const layout& l) {
     return memory;
 }
 
-buffer_ref on_device(const bytes& values) {
-    buffer_ref b = allocate_buffer(values.size());
+ingot::detail::buffer_ref on_device(const bytes& values) {
+    ingot::detail::buffer_ref b = ingot::detail::allocate_buffer(values.size());
     runtime::copy_from_host(*b, 0, values.size(), values.data(), *runtime::current().stream);
     return b;
 }
@@ -95,7 +95,7 @@ public:
         for (std::size_t c = 0; c < cases.size(); ++c) {
             for (int i = 0; i < cases[c]->arity(); ++i) {
                 const std::size_t k = cases[c]->first_operand + static_cast<std::size_t>(i);
-                operand o;
+                ingot::detail::operand o;
                 o.type = g.types[k];
                 o.where = &placed_[k].where;
                 o.memory = placed_[k].memory.get();
@@ -111,8 +111,8 @@ public:
     void allocate_results() {
         for (std::size_t c = 0; c < cases_.size(); ++c) {
             layouts_[c] = detail::contiguous_layout(shape_);
-            results_[c] =
-                allocate_buffer(static_cast<std::size_t>(layouts_[c].size()) * detail::size_of(cases_[c]->result));
+            results_[c] = ingot::detail::allocate_buffer(static_cast<std::size_t>(layouts_[c].size()) *
+                                                         detail::size_of(cases_[c]->result));
         }
     }
     std::vector<bytes> values() const {
@@ -129,10 +129,10 @@ private:
     std::vector<index_t> shape_;
     std::vector<placed_operand> placed_;
     std::vector<detail::word> program_;
-    std::vector<operand> operands_;
-    std::vector<buffer_ref> results_;
+    std::vector<ingot::detail::operand> operands_;
+    std::vector<ingot::detail::buffer_ref> results_;
     std::vector<layout> layouts_;
-    std::vector<output> outputs_;
+    std::vector<ingot::detail::output> outputs_;
 };
 
 }  // namespace
@@ -152,9 +152,9 @@ std::vector<bytes> evaluate(const sweep_group& g, std::span<const sweep_case* co
     const with_math math(strict);
     const rows_statement rows(g, cases, a, most);
     const runtime::statement s = rows.statement();
-    slot cache;
-    cache.next = slot::ways;  // publishes nothing: what it would point to is never freed
-    v1::evaluate(cache, s.program, s.operands, s.attributes, s.outputs);
+    ingot::detail::slot cache;
+    cache.next = ingot::detail::slot::ways;  // publishes nothing: what it would point to is never freed
+    ingot::detail::evaluate(cache, s.program, s.operands, s.attributes, s.outputs);
     return rows.values();
 }
 

@@ -98,17 +98,18 @@ contents evaluate_together(const std::vector<random_tree>& trees, device_id devi
     const runtime::statement s = p.statement();
     slot cache;
     cache.next = slot::ways;  // publishes nothing: what it would point to is never freed
-    v1::evaluate(cache, s.program, s.operands, s.attributes, s.outputs);
+    ingot::detail::evaluate(cache, s.program, s.operands, s.attributes, s.outputs);
     return p.read();
 }
 
-std::vector<std::byte> evaluate_in(slot& cache, const random_tree& tree, device_id device) {
+std::vector<std::byte> evaluate_in(ingot::detail::slot& cache, const random_tree& tree,
+                                   ingot::detail::device_id device) {
     const with_device guard(device);
     const with_math math(strict);
     const std::vector<random_tree> alone{tree};  // layouts stay where they are
     const placed p(alone, overlap::kept);
     const runtime::statement s = p.statement();
-    v1::evaluate(cache, s.program, s.operands, s.attributes, s.outputs);
+    ingot::detail::evaluate(cache, s.program, s.operands, s.attributes, s.outputs);
     return p.read()[0];
 }
 

@@ -102,13 +102,14 @@ TEST_CASE("a statement that comes again with other operands means what it means 
     const tree_options any{.nodes = 3, .sums = 10, .targets = 0},
         contiguous{.nodes = 3, .sums = 0, .targets = 0, .scalars = 50, .contiguous = true};
     const std::uint64_t seed = number_from("INGOT_TEST_SEED", 20260101);
-    const device_id where = device::cuda_count() != 0 ? device::cuda() : device::host();
-    static std::vector<slot*>& kept = *new std::vector<slot*>;  // slots' entries are never freed
+    const ingot::detail::device_id where = device::cuda_count() != 0 ? device::cuda() : device::host();
+    static std::vector<ingot::detail::slot*>& kept =
+        *new std::vector<ingot::detail::slot*>;  // slots' entries are never freed
     std::size_t wrong = 0;
     for (std::uint64_t k = 0; k < number_from("INGOT_TEST_TREES", 600) / 25; ++k) {
         random_engine random(seed + k);
         random_tree tree = grow(random(), random_shape(random), k % 2 == 0 ? any : contiguous);
-        kept.push_back(new slot);
+        kept.push_back(new ingot::detail::slot);
         for (int again = 0; again < 8 && wrong < 5; ++again) {
             const random_tree other = again % 3 == 0 ? tree : varied(random, tree);
             const std::string what =

@@ -157,7 +157,8 @@ TEST_CASE("a sample leaves few elements, and says how many are below these") {
         array<std::uint64_t> counts = zeros<std::uint64_t>(3);
         array<float> aside = zeros<float>(room);
         array<index_t> at = zeros<index_t>(room);
-        const buffer_ref scratch = allocate_buffer(runtime::filter_scratch(1, dtype::f4), current_device(), stream);
+        const ingot::detail::buffer_ref scratch =
+            ingot::detail::allocate_buffer(runtime::filter_scratch(1, dtype::f4), current_device(), stream);
         auto* const to = reinterpret_cast<long long*>(at.mutable_data());
         set_aside(runtime::filtered_rows{reinterpret_cast<const std::byte*>(x.data()), 1, length, dtype::f4,
                                          aside.mutable_data(), room, places ? to : nullptr,

@@ -242,14 +242,14 @@ TEST_CASE("the interpreter calls a library's function on the host") {
     const auto e = matrix_product(x + 1, transpose(x(0)))(all, slice(none, none, -1)) * 2;
     if (!x.device().is_host()) return;
     using node = std::remove_cvref_t<decltype(e)>;
-    operand operands[static_cast<std::size_t>(node::operands)];
+    ingot::detail::operand operands[static_cast<std::size_t>(node::operands)];
     detail::word attributes[static_cast<std::size_t>(node::binders) + 1];
     detail::cursor c{operands, attributes};
     e.gather(c);
     const index_t shape[] = {2, 3, 3};
-    buffer_ref memory = allocate_buffer(18 * sizeof(float));
+    ingot::detail::buffer_ref memory = ingot::detail::allocate_buffer(18 * sizeof(float));
     detail::layout where = detail::contiguous_layout(shape);
-    const output out{dtype::f4, &memory, &where};
+    const ingot::detail::output out{dtype::f4, &memory, &where};
     const runtime::statement s{
         node::program, operands, {attributes, static_cast<std::size_t>(node::binders)}, {&out, 1}};
     runtime::classifier classes;

@@ -51,9 +51,9 @@ array<int> run(codegen::plan plan, index_t n) {
     runtime::executable& e = *all.emplace_back(std::make_unique<runtime::executable>());
     e.plan = std::move(plan);
     runtime::load_steps(e);
-    buffer_ref memory = allocate_buffer(static_cast<std::size_t>(n) * sizeof(int));
+    ingot::detail::buffer_ref memory = ingot::detail::allocate_buffer(static_cast<std::size_t>(n) * sizeof(int));
     detail::layout where = detail::contiguous_layout(std::array{n});
-    const output out{dtype::i4, &memory, &where};
+    const ingot::detail::output out{dtype::i4, &memory, &where};
     runtime::classified c;
     c.extents = {n};
     c.strides = {1};
@@ -161,9 +161,9 @@ const runtime::executable& reading_kernel() {
 }
 
 array<int> read(index_t n) {
-    buffer_ref memory = allocate_buffer(static_cast<std::size_t>(n) * sizeof(int));
+    ingot::detail::buffer_ref memory = ingot::detail::allocate_buffer(static_cast<std::size_t>(n) * sizeof(int));
     detail::layout where = detail::contiguous_layout(std::array{n});
-    const output out{dtype::i4, &memory, &where};
+    const ingot::detail::output out{dtype::i4, &memory, &where};
     runtime::classified c;
     c.extents = {n};
     c.strides = {1};

@@ -268,7 +268,7 @@ auto compressed(const V& values, const M& mask) {
                 throw_two_devices("index", a, b);
             return compact<T>("index", {kept::flagged, elements_of(*from), elements_of(flags)});
         }
-    return array<T>(take<index_mode::unchecked>(values, true_places(mask), 0));
+    return array<T>(take<unchecked_mode>(values, true_places(mask), 0));
 }
 
 /// A mask unchanged; for any other expression the mask of its elements that are not 0.
@@ -300,7 +300,7 @@ auto selected_by(N&& e, const Mask& mask) {
     shape_room room;
     const auto rows = under_mask(std::forward<N>(e), mask.extents(room));
     if (rows.ndim() == 1) return compressed(rows, ravel(mask));
-    return array(take<index_mode::unchecked>(rows, true_indices(ravel(mask)), 0));
+    return array(take<unchecked_mode>(rows, true_indices(ravel(mask)), 0));
 }
 
 /// The type of x(mask) for an array x that may be written: an array when read, a target within the statement.
@@ -341,7 +341,7 @@ public:
         const extents_ref mask = mask_.extents(room);
         const array<index_t> indices = true_indices(ravel(mask_));
         const leaf<T>& seen = whole_.as_leaf();
-        auto place = take<index_mode::unchecked>(under_mask(positions<T>(seen.where()), mask), indices, 0);
+        auto place = take<unchecked_mode>(under_mask(positions<T>(seen.where()), mask), indices, 0);
         const buffer* const buffer = seen.memory().get();
         write_places<scatter_rule::set>(operation, access::target(whole_), buffer,
                                         source_node<T>(operation, std::forward<E>(e)), place, 1 + mask_.count(buffer));

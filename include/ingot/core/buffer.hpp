@@ -20,6 +20,8 @@ using stream_index = std::uint16_t;
 inline constexpr stream_index no_stream = 0xffff;
 }  // namespace runtime
 
+namespace detail {
+
 /// One piece of memory. Its address is fixed while there are references; the control block itself is recycled with it.
 struct alignas(64) buffer {
     std::atomic<std::uint32_t> references{0};
@@ -41,9 +43,11 @@ struct alignas(64) buffer {
     void* end_argument = nullptr;
 };
 
+}  // namespace detail
+
 namespace runtime {
 /// Whether two buffers have bytes in common: they are the same, or one is over memory that is not Ingot's.
-inline bool share_bytes(const buffer& a, const buffer& b) noexcept {
+inline bool share_bytes(const detail::buffer& a, const detail::buffer& b) noexcept {
     if (&a == &b) return true;
     if (!a.unowned && !b.unowned) return false;
     const auto from_a = reinterpret_cast<std::uintptr_t>(a.data), from_b = reinterpret_cast<std::uintptr_t>(b.data);
@@ -51,18 +55,14 @@ inline bool share_bytes(const buffer& a, const buffer& b) noexcept {
 }
 
 /// Returns a buffer without references to its source. Any thread may call it at any time.
-INGOT_API void release_buffer(buffer&) noexcept;
+INGOT_API void release_buffer(detail::buffer&) noexcept;
 /// Returns the references that the calling thread took for leaves of trees and did not use.
 INGOT_API void settle_references() noexcept;
 }  // namespace runtime
 
+namespace detail {
+
 /// A counted pointer to a buffer, or null.
-///
-///     buffer_ref b = allocate_buffer(64), same = b;
-///     std::cout << b->bytes << ' ' << (*b).unowned << ' ' << (b.get() == same.get()) << '\n';
-///     std::cout << b.use_count() << ' ' << b.unique();
-///     // prints: 64 0 1
-///     //         2 0
 class buffer_ref {
 public:
     constexpr buffer_ref() noexcept = default;
@@ -114,27 +114,25 @@ private:
 /// Allocates at least one byte, not initialised, aligned to 512 bytes, for use on the stream, or on the device's
 /// default stream where the stream is another device's. The defaults are the current device and stream. Throws
 /// out_of_memory.
-///
-///     std::cout << allocate_buffer(1000)->bytes;
-///     // prints: 1000
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream);
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes);
 
 /// Allocates host memory that a GPU copies to and from at full speed. Throws out_of_memory.
-///
-///     std::cout << allocate_pinned_buffer(1000)->device;
-///     // prints: host:0
 INGOT_API buffer_ref allocate_pinned_buffer(std::size_t bytes);
 
 /// A buffer over memory that is not Ingot's, which never frees it. `end` is called once, when the last reference is
 /// gone and the streams that use the memory have passed: at once where they have, else by the next thread that drops
 /// another such buffer, allocates, waits for a stream or ends the process. It must not throw.
-///
-///     int mine = 0;
-///     unowned_buffer(&mine, sizeof mine, device::host(), [](void* p) { *static_cast<int*>(p) = 7; }, &mine);
-///     std::cout << mine;
-///     // prints: 7
 INGOT_API buffer_ref unowned_buffer(void* data, std::size_t bytes, device_id device, void (*end)(void*) = nullptr,
                                     void* end_argument = nullptr);
 
+}  // namespace detail
+
+namespace runtime {
+using detail::allocate_buffer;
+using detail::allocate_pinned_buffer;
+using detail::buffer;
+using detail::buffer_ref;
+using detail::unowned_buffer;
+}  // namespace runtime
 }  // namespace ingot

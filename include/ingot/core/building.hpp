@@ -200,7 +200,7 @@ auto index_in_mode(const E& e, index_t extent) {
 ///     std::cout << ravel_multi_index(std::tuple{array<int>{1, 2}, array<int>{0, 3}}, {3, 4}) << ' ';
 ///     std::cout << ravel_multi_index<index_mode::wrap>(std::tuple{array<int>{5}, array<int>{-1}}, {3, 4});
 ///     // prints: [ 4 11] [11]
-template <index_mode Mode = index_mode::unchecked, array_expression... E>
+template <index_mode Mode = unchecked_mode, array_expression... E>
     requires(sizeof...(E) > 0 && Mode != index_mode::check)
 auto ravel_multi_index(const std::tuple<E...>& indices, const shape_like& shape) {
     size_of_shape("ravel_multi_index", shape.values());

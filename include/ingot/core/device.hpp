@@ -86,10 +86,10 @@ private:
     std::uint8_t index_ = 0;
 };
 
+namespace detail {
 /// `device` under a name for classes that have a member `device`.
 using device_id = device;
 
-namespace detail {
 /// No device: that of a tree of scalars alone.
 inline constexpr device_id no_device{device_kind::other, 255};
 /// The device of every distributed array.
@@ -110,15 +110,17 @@ constexpr void meet(device_id& all, device_id own) noexcept {
 ///
 ///     std::cout << to_string(device::cuda(3)) << ' ' << device::host();
 ///     // prints: cuda:3 host:0
-INGOT_API std::string to_string(device_id);
+INGOT_API std::string to_string(device);
 
 /// Prints the text of `to_string`.
 ///
 ///     std::cout << device::host();
 ///     // prints: host:0
-INGOT_API std::ostream& operator<<(std::ostream&, device_id);
+INGOT_API std::ostream& operator<<(std::ostream&, device);
 
 namespace runtime {
+
+using detail::device_id;
 
 /// The current device, stream and mode of a thread. It holds no reference: guards keep their stream alive.
 struct current_state {
@@ -182,10 +184,10 @@ class stream {
 public:
     /// A new stream on the current device, or on the device given. Throws device_error where that does not exist.
     INGOT_API stream();
-    INGOT_API explicit stream(device_id device);
+    INGOT_API explicit stream(ingot::device device);
     /// A stream that is not in order with CUDA's legacy default stream.
     INGOT_API explicit stream(non_blocking_t);
-    INGOT_API stream(device_id device, non_blocking_t);
+    INGOT_API stream(ingot::device device, non_blocking_t);
 
     /// A handle for somebody else's CUstream or cudaStream_t, which must live as long as a copy of the handle and may
     /// be destroyed right after. Work that Ingot launches on it runs behind its owner's earlier work. Throws
@@ -213,11 +215,11 @@ public:
     ///     std::cout << "in order";
     ///     // prints: in order
     INGOT_API static stream legacy_default();
-    INGOT_API static stream legacy_default(device_id device);
+    INGOT_API static stream legacy_default(ingot::device device);
     /// The default stream that CUDA has for the calling thread, on the current device or the one given. No other thread
     /// can work on it. Throws device_error where the device is a host.
     INGOT_API static stream per_thread_default();
-    INGOT_API static stream per_thread_default(device_id device);
+    INGOT_API static stream per_thread_default(ingot::device device);
 
     // Inner
     explicit stream(runtime::stream_state& state) noexcept : state_(&state) { runtime::keep_stream(*state_); }
@@ -393,7 +395,7 @@ INGOT_API float elapsed(const event& from, const event& to);
 ///     with_device on_the_host(device::host());
 ///     std::cout << current_device();
 ///     // prints: host:0
-inline device_id current_device() { return runtime::current().device; }
+inline detail::device_id current_device() { return runtime::current().device; }
 
 /// The current stream of the calling thread: the innermost guard's, else the default one of the current device.
 ///
@@ -437,7 +439,7 @@ private:
 ///     // prints: host:1
 class [[nodiscard]] with_device : runtime::current_guard {
 public:
-    INGOT_API explicit with_device(device_id device);
+    INGOT_API explicit with_device(ingot::device device);
 };
 
 /// Makes a stream and its device current until the guard ends. Throws device_error where it is the default stream of

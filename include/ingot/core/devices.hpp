@@ -72,7 +72,7 @@ array<T> empty_pinned(const shape_like& shape) {
     detail::check_extents("empty_pinned", shape.values());
     detail::layout where = detail::contiguous_layout(shape.values());
     if (where.size() == 0) return array<T>(detail::adopted{}, detail::leaf<T>({}, std::move(where)));
-    buffer_ref memory = allocate_pinned_buffer(static_cast<std::size_t>(where.size()) * sizeof(T));
+    detail::buffer_ref memory = detail::allocate_pinned_buffer(static_cast<std::size_t>(where.size()) * sizeof(T));
     return array<T>(detail::adopted{}, detail::leaf<T>(std::move(memory), std::move(where)));
 }
 

@@ -18,17 +18,16 @@ namespace ingot {
 namespace detail {
 struct leaf_block;
 struct leaf_record;
-}  // namespace detail
 inline namespace v1 {
 
 /// A leaf of a tree, as the evaluator sees it. Its pointers point into the tree.
 struct operand {
-    detail::operand_kind kind = detail::operand_kind::array;
+    operand_kind kind = operand_kind::array;
     dtype type = dtype::b1;
-    detail::exponent_class exponent = detail::exponent_class::none;
-    device_id device;                       // generator: the device of its creation
-    const detail::layout* where = nullptr;  // array, generator, pick
-    const buffer* memory = nullptr;         // array
+    exponent_class exponent = exponent_class::none;
+    device_id device;                // generator: the device of its creation
+    const layout* where = nullptr;   // array, generator, pick
+    const buffer* memory = nullptr;  // array
     std::uint64_t bits[2] = {0, 0};  // a scalar's value; a generator's seed and call number; a text and its binding
     std::uint64_t serial = 0;        // a scalar's identity, copied with the tree; the last of a generator's integers
     const void* tree = nullptr;      // lazy
@@ -40,7 +39,7 @@ struct operand {
 struct output {
     dtype type = dtype::b1;
     buffer_ref* memory = nullptr;
-    detail::layout* where = nullptr;
+    layout* where = nullptr;
     bool scattered = false;
 };
 
@@ -54,21 +53,20 @@ struct slot {
 };
 
 /// Evaluates a tree that is a list of leaves into one output, as `evaluate` does.
-INGOT_API void evaluate_leaves(slot& cache, std::span<const detail::word> program, detail::leaf_block& leaves,
-                               const output& out);
+INGOT_API void evaluate_leaves(slot& cache, std::span<const word> program, leaf_block& leaves, const output& out);
 
 /// Evaluates one tree for each output, all of one shape, on the current stream. Throws the statement's errors.
-INGOT_API void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
-                        std::span<const detail::word> attributes, std::span<const output> outputs);
+INGOT_API void evaluate(slot& cache, std::span<const word> program, std::span<const operand> operands,
+                        std::span<const word> attributes, std::span<const output> outputs);
 
 /// A statement of several trees, with the shape and device of each. Shapes are left out where all shapes and devices
 /// are equal.
 struct joint_outputs {
-    std::span<const detail::word> program;
+    std::span<const word> program;
     std::span<const operand> operands;
-    std::span<const detail::word> attributes;
+    std::span<const word> attributes;
     std::span<const output> outputs;
-    std::span<const detail::extents_ref> shapes;
+    std::span<const extents_ref> shapes;
     std::span<const device_id> devices;
 };
 
@@ -76,4 +74,12 @@ struct joint_outputs {
 INGOT_API void evaluate_joint_outputs(slot& cache, const joint_outputs&);
 
 }  // namespace v1
+}  // namespace detail
+
+namespace runtime {
+using detail::joint_outputs;
+using detail::operand;
+using detail::output;
+using detail::slot;
+}  // namespace runtime
 }  // namespace ingot

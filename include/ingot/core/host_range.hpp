@@ -75,7 +75,7 @@ public:
     const T& operator[](std::size_t i) const noexcept { return data_[i]; }
 
 private:
-    buffer_ref held_;
+    detail::buffer_ref held_;
     detail::value_room<T> copied_;
     const T* data_ = nullptr;
     std::size_t size_ = 0;

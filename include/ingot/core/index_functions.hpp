@@ -149,7 +149,7 @@ auto compress(const C& condition, const E& e, index_t axis) {
                           std::to_string(axis) + " of shape " + to_text(e.shape().values()));
     const slice tested(0, condition.size());
     if (e.ndim() == 1) return compressed(sliced("compress", e, 0, tested), as_mask("compress", condition));
-    return array(take<index_mode::unchecked>(e, flatnonzero(condition), axis));
+    return array(take<unchecked_mode>(e, flatnonzero(condition), axis));
 }
 template <array_expression C, array_expression E>
 auto compress(const C& condition, const E& e) {
@@ -226,7 +226,7 @@ void place(D&& x, const M& mask, const V& values) {
     if (!same_extents(extents_ref::of(mask.shape().values()), extents_ref::of(x.shape().values())))
         throw shape_error("[place] a mask of shape " + to_text(mask.shape().values()) + " for an array of shape " +
                           to_text(x.shape().values()));
-    put<index_mode::unchecked>(std::forward<D>(x), flatnonzero(mask), values);
+    put<unchecked_mode>(std::forward<D>(x), flatnonzero(mask), values);
 }
 
 /// Writes to each element of x where `mask`, which has x's shape, is true the value with the element's number in C

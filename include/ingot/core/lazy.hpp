@@ -132,7 +132,7 @@ public:
     // Inner: what the last word of `Node` makes of its operands, without the node.
     template <class Node, class... A>
     static lazy applied(const A&... arguments) {
-        operand gathered[Node::operands];
+        detail::operand gathered[Node::operands];
         detail::word attributes[Node::binders + 1];
         detail::cursor c{gathered, attributes};
         (arguments.gather(c), ...);
@@ -148,7 +148,7 @@ public:
 
     // Inner: what every node has.
     void gather(detail::cursor& c) const {
-        operand& o = *c.operands++;
+        detail::operand& o = *c.operands++;
         o.kind = detail::operand_kind::lazy;
         o.type = type;
         o.tree = &node();
@@ -161,8 +161,8 @@ public:
         tree_ = std::move(reshaped);
         return true;
     }
-    device_id on_device() const { return node().device; }
-    std::uint32_t count(const buffer* b) const noexcept { return tree_ ? detail::count_own(*tree_, b) : 0; }
+    detail::device_id on_device() const { return node().device; }
+    std::uint32_t count(const detail::buffer* b) const noexcept { return tree_ ? detail::count_own(*tree_, b) : 0; }
 
 private:
     explicit lazy(detail::tree_ref tree) noexcept : tree_(std::move(tree)) {}

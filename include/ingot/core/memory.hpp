@@ -63,7 +63,7 @@ private:
 ///     std::cout << (default_memory_pool(a.device()).used_bytes() >= 8000);
 ///     // prints: 1
 INGOT_API memory_pool default_memory_pool();
-INGOT_API memory_pool default_memory_pool(device_id device);
+INGOT_API memory_pool default_memory_pool(ingot::device device);
 
 namespace detail {
 
@@ -166,7 +166,7 @@ private:
 ///     const allocator before = set_allocator(device::host(), allocator());
 ///     std::cout << (set_allocator(device::host(), before) == allocator());
 ///     // prints: 1
-INGOT_API allocator set_allocator(device_id device, const allocator& source);
+INGOT_API allocator set_allocator(ingot::device device, const allocator& source);
 
 /// Takes the memory of a device's arrays from an allocator until the guard ends, which restores the previous one.
 /// Throws device_error where there is no such device.
@@ -180,19 +180,19 @@ INGOT_API allocator set_allocator(device_id device, const allocator& source);
 ///     // prints: 1000.0
 class [[nodiscard]] with_allocator {
 public:
-    INGOT_API with_allocator(device_id device, const allocator& source);
+    INGOT_API with_allocator(ingot::device device, const allocator& source);
     with_allocator(const with_allocator&) = delete;
     with_allocator& operator=(const with_allocator&) = delete;
     INGOT_API ~with_allocator();
 
 private:
-    device_id device_;
+    detail::device_id device_;
     allocator before_;
 };
 
 /// The pool of page-locked host memory; plain memory where there is no GPU.
 ///
-///     const buffer_ref b = allocate_pinned_buffer(1000);
+///     const array<float> staging = empty_pinned<float>(250);
 ///     std::cout << (default_pinned_memory_pool().used_bytes() >= 1000);
 ///     // prints: 1
 INGOT_API memory_pool default_pinned_memory_pool();
@@ -224,29 +224,29 @@ INGOT_API buffer_ref given_memory(void* data, std::size_t bytes, device_id devic
 ///     // prints: [7. 7. 7.] 2
 class unowned_memory {
 public:
-    unowned_memory(void* data, std::size_t bytes, device_id device = ingot::device::host())
+    unowned_memory(void* data, std::size_t bytes, ingot::device device = ingot::device::host())
         : buffer_(detail::given_memory(data, bytes, device)) {}
-    unowned_memory(const void* data, std::size_t bytes, device_id device = ingot::device::host())
+    unowned_memory(const void* data, std::size_t bytes, ingot::device device = ingot::device::host())
         : unowned_memory(const_cast<void*>(data), bytes, device) {
         buffer_->read_only = true;
     }
     template <class Owner>
-    unowned_memory(void* data, std::size_t bytes, device_id device, Owner owner)
+    unowned_memory(void* data, std::size_t bytes, ingot::device device, Owner owner)
         : buffer_(detail::given_memory(data, bytes, device)) {
         buffer_->end_argument = new Owner(std::move(owner));
         buffer_->end = [](void* kept) { delete static_cast<Owner*>(kept); };
     }
     template <class Owner>
-    unowned_memory(const void* data, std::size_t bytes, device_id device, Owner owner)
+    unowned_memory(const void* data, std::size_t bytes, ingot::device device, Owner owner)
         : unowned_memory(const_cast<void*>(data), bytes, device, std::move(owner)) {
         buffer_->read_only = true;
     }
 
     // Inner
-    const buffer_ref& buffer() const noexcept { return buffer_; }
+    const detail::buffer_ref& buffer() const noexcept { return buffer_; }
 
 private:
-    buffer_ref buffer_;
+    detail::buffer_ref buffer_;
 };
 
 }  // namespace ingot

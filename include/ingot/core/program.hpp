@@ -64,8 +64,10 @@ enum class generator_kind : std::uint16_t { uniform, normal, position, bits, int
 enum class place_rule : std::uint16_t { digits, nearest, reflect, symmetric };
 
 /// The treatment of an index outside its axis: `check` is an error, `wrap` counts modulo the extent, `clip` takes the
-/// nearest end, `unchecked` promises that there is none.
-enum class index_mode : std::uint8_t { check, wrap, clip, unchecked };  // index_use has them in this order
+/// nearest end.
+enum class index_mode : std::uint8_t { check, wrap, clip };  // index_use has them in this order, then unchecked_mode
+/// Promises that no index is outside its axis.
+inline constexpr index_mode unchecked_mode{3};
 
 /// The effect of a scattered value on the element at its position. With `set`, one of several values wins.
 enum class scatter_rule : std::uint16_t { set, add, max, min };

@@ -30,7 +30,7 @@ public:
     static constexpr std::array<word, 1> program{make_word(word_kind::generator, type, static_cast<std::uint32_t>(K))};
     static constexpr int operands = 1, binders = 0, nodes = 1;
 
-    random_leaf(random_call call, layout counter, device_id device = current_device())
+    random_leaf(random_call call, layout counter, ingot::device device = current_device())
         : call_(call), counter_(std::move(counter)), device_(device) {}
 
     const layout& where() const noexcept { return counter_; }

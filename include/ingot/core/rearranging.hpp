@@ -123,7 +123,7 @@ std::pair<lazy<T>, int> along_or_flat(const char* operation, const E& e, const a
 template <class T>
 lazy<T> taken(const lazy<T>& x, int axis, const lazy<index_t>& indices) {
     if (indices.size() == 0) return sliced("gather", x, axis, slice(0, 0));
-    return take<index_mode::unchecked>(x, indices, axis);
+    return take<unchecked_mode>(x, indices, axis);
 }
 
 /// Repeats every element, along an axis or with `none` in C order; the result is read-only. With a list or an array of

@@ -104,13 +104,13 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
         write(exact_sums_of(operation, at, weights, all.count), position_along<T>(all.count, 0));
     } else {
         const array<deferred<index_t, T>> order = ascending_order(at);
-        const array<deferred<index_t, T>> sorted(take<index_mode::unchecked>(at, order, 0));
+        const array<deferred<index_t, T>> sorted(take<unchecked_mode>(at, order, 0));
         array<deferred<bool, T>> begins = ones<bool>(k);
         begins(slice(1, none)) = sorted(slice(1, none)) != sorted(slice(none, -1));
         const array<deferred<index_t, T>> number(cumsum(begins) - 1);
-        weights = array<W>(take<index_mode::unchecked>(weights, order, 0));
+        weights = array<W>(take<unchecked_mode>(weights, order, 0));
         const array<Sum> sums = exact_sums_of(operation, number, weights, k);
-        const array<Sum> of_each(where(begins, take<index_mode::unchecked>(sums, number, 0), Sum(0)));
+        const array<Sum> of_each(where(begins, take<unchecked_mode>(sums, number, 0), Sum(0)));
         write(of_each, sorted);
     }
 }

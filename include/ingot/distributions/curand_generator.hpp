@@ -66,7 +66,7 @@ concept curand_element = std::same_as<T, float> || std::same_as<T, double>;
 ///     //          [0.5   0.25  0.75  0.375]]1
 class INGOT_API curand_generator {
     // Declared before its callers, whose result types are deduced.
-    void fill(const char* operation, detail::curand_draw, buffer&, dtype, std::span<const index_t> shape);
+    void fill(const char* operation, detail::curand_draw, detail::buffer&, dtype, std::span<const index_t> shape);
 
     template <class T>
     array<T> filled(const char* operation, detail::curand_draw what, const shape_like& shape) {
@@ -83,7 +83,7 @@ public:
     ~curand_generator();
 
     /// The device on which it draws.
-    device_id device() const noexcept;
+    ingot::device device() const noexcept;
     /// The kind of cuRAND's generator.
     curand_kind kind() const noexcept;
 

@@ -203,7 +203,7 @@ public:
     INGOT_API void close();
 
 private:
-    INGOT_API void save_elements(const std::string& name, dtype type, const buffer_ref& memory,
+    INGOT_API void save_elements(const std::string& name, dtype type, const detail::buffer_ref& memory,
                                  const detail::layout& where);
 
     runtime::npz_output* output_;

@@ -96,11 +96,11 @@ auto over_mdspan(const M& m, device_id device) {
 ///     // prints: [[ 1. 30.  5.]
 ///     //          [ 2.  4.  6.]] 30
 template <detail::mdspan_like M>
-auto asarray(const M& m, device_id device = ingot::device::host()) {
+auto asarray(const M& m, ingot::device device = ingot::device::host()) {
     return array<detail::element_of<M>>(detail::adopted{}, detail::over_mdspan(m, device));
 }
 template <detail::mdspan_like M, class Owner>
-auto asarray(const M& m, device_id device, Owner owner) {
+auto asarray(const M& m, ingot::device device, Owner owner) {
     const auto l = detail::over_mdspan(m, device);
     detail::keep_owner(l, std::move(owner));
     return array<detail::element_of<M>>(detail::adopted{}, l);
@@ -118,12 +118,12 @@ auto asarray(const M& m, device_id device, Owner owner) {
 template <class T>
     requires element_type<std::remove_const_t<T>>
 array<std::remove_const_t<T>> frombuffer(std::span<T> values, const shape_like& shape,
-                                         device_id device = ingot::device::host()) {
+                                         ingot::device device = ingot::device::host()) {
     return asarray<std::remove_const_t<T>>(unowned_memory(values.data(), values.size_bytes(), device), shape);
 }
 template <class T>
     requires element_type<std::remove_const_t<T>>
-array<std::remove_const_t<T>> frombuffer(std::span<T> values, device_id device = ingot::device::host()) {
+array<std::remove_const_t<T>> frombuffer(std::span<T> values, ingot::device device = ingot::device::host()) {
     return frombuffer(values, shape_like(values.size()), device);
 }
 

@@ -18,7 +18,7 @@ struct bundle_state;
 inline namespace v1 {
 
 /// Adds the kernels that a statement needs.
-INGOT_API void precompile_statement(runtime::precompile_state&, const joint_outputs&);
+INGOT_API void precompile_statement(runtime::precompile_state&, const detail::joint_outputs&);
 
 }  // namespace v1
 
@@ -72,7 +72,7 @@ template <array_expression... E>
 precompiled precompile(const E&... e) {
     runtime::precompile_state* const all_of_them = detail::begin_precompile();
     const precompiled kernels(all_of_them);
-    (detail::with_statement([&](const joint_outputs& trees) { v1::precompile_statement(*all_of_them, trees); },
+    (detail::with_statement([&](const detail::joint_outputs& trees) { v1::precompile_statement(*all_of_them, trees); },
                             detail::as_node(e)),
      ...);
     detail::start_precompile(*all_of_them);

@@ -70,9 +70,9 @@ INGOT_API std::ostream& operator<<(std::ostream&, const explanation&);
 
 inline namespace v1 {
 /// Entry points beside those of the door; they run nothing.
-INGOT_API explanation explain_statement(const joint_outputs&);
-INGOT_API std::string source_of_statement(const joint_outputs&);
-INGOT_API std::string dot_of_statement(const joint_outputs&);
+INGOT_API explanation explain_statement(const detail::joint_outputs&);
+INGOT_API std::string source_of_statement(const detail::joint_outputs&);
+INGOT_API std::string dot_of_statement(const detail::joint_outputs&);
 }  // namespace v1
 
 namespace detail {

@@ -470,7 +470,7 @@ private:
     }
     /// Memory for an output: the array's own, unshared and in C order, or new memory of the shape.
     template <bool Raw, dtype Type, class T>
-    static auto output_memory(const char* name, array<T>& to, std::span<const index_t> shape, device_id device) {
+    static auto output_memory(const char* name, array<T>& to, std::span<const index_t> shape, ingot::device device) {
         using namespace detail;
         if constexpr (Raw) {
             leaf<T>& own = access::target(to);

@@ -139,8 +139,8 @@ array<index_t> lexsort(const std::tuple<E...>& keys) {
         if (std::exchange(first, false))
             order = argsort(key);
         else
-            order = eval(take_along_axis<index_mode::unchecked>(
-                order, argsort(take_along_axis<index_mode::unchecked>(key, order, -1)), -1));
+            order = eval(
+                take_along_axis<unchecked_mode>(order, argsort(take_along_axis<unchecked_mode>(key, order, -1)), -1));
     };
     std::apply([&](const auto&... key) { (by(key), ...); }, keys);
     return order;
@@ -247,7 +247,7 @@ std::pair<array<T>, array<deferred<index_t, T>>> chosen_of_rows(array<T> rows, i
     const layout& where = rows.as_leaf().where();
     const index_t length = where.shape()[where.rank() - 1];
     const auto chosen = [&](const array<index>& places) {
-        return std::pair(array<T>(take_along_axis<index_mode::unchecked>(rows, places, -1)), places);
+        return std::pair(array<T>(take_along_axis<unchecked_mode>(rows, places, -1)), places);
     };
     if (rows.device().kind() == device_kind::distributed) {
         const auto joined = [&]<class E>(const array<E>& part) {
@@ -265,7 +265,7 @@ std::pair<array<T>, array<deferred<index_t, T>>> chosen_of_rows(array<T> rows, i
         const array<index> all_places = joined(array<index>(places + own.first));
         if (own.are_whole) return std::pair(all_values, all_places);
         auto [best, candidates] = chosen_of_rows(all_values, k, largest);
-        return std::pair(best, array<index>(take_along_axis<index_mode::unchecked>(all_places, candidates, -1)));
+        return std::pair(best, array<index>(take_along_axis<unchecked_mode>(all_places, candidates, -1)));
     }
     constexpr index_t of_a_block = 2048, worth_sorting = 8;
     const bool selects = k <= length / worth_sorting || (rows.device().is_cuda() && length <= of_a_block);
@@ -280,9 +280,9 @@ std::pair<array<T>, array<deferred<index_t, T>>> chosen_of_rows(array<T> rows, i
                         places.as_leaf().memory()))
         return chosen(places);
     places = array<index_t>(sort(places));
-    const array<T> values = take_along_axis<index_mode::unchecked>(rows, places, -1);
+    const array<T> values = take_along_axis<unchecked_mode>(rows, places, -1);
     const array<index> order = order_along(values, -1, largest);
-    return chosen(array<index_t>(take_along_axis<index_mode::unchecked>(places, order, -1)));
+    return chosen(array<index_t>(take_along_axis<unchecked_mode>(places, order, -1)));
 }
 
 /// The k greatest elements along an axis in descending order, or the least in ascending order, and their indices: two
