@@ -1,11 +1,14 @@
-# `cmake --install` puts down what find_package(ingot) needs, and pkg-config. Two components: `runtime`, the shared library
-# where it is one, and `development`, all the rest.
+# `cmake --install` puts down what find_package(ingot) needs, and pkg-config. Three components: `runtime`, the shared library
+# where it is one, `mpi`, the module for MPI where it is built, and `development`, all the rest.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ingot")
 
 get_target_property(kind ingot TYPE)
 install(TARGETS ingot EXPORT ingot_targets
     LIBRARY COMPONENT runtime NAMELINK_COMPONENT development ARCHIVE COMPONENT development)
+if(TARGET ingot_mpi)
+    install(TARGETS ingot_mpi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mpi)
+endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" TYPE INCLUDE COMPONENT development)
 install(EXPORT ingot_targets NAMESPACE ingot:: FILE ingot-targets.cmake DESTINATION "${package_dir}"
     COMPONENT development)

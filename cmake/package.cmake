@@ -1,5 +1,6 @@
-# `cpack` makes Debian packages of what `cmake --install` puts down: libingot-dev, and of a shared library libingot0.1,
-# named for the versions that programs can be started with. Other generators make archives of the same components.
+# `cpack` makes Debian packages of what `cmake --install` puts down: libingot-dev, of a shared library libingot0.1, named
+# for the versions that programs can be started with, and libingot-mpi where the module for MPI is built. Other generators
+# make archives of the same components.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ingot)
 set(CPACK_PACKAGE_VENDOR "The Ingot authors")
@@ -17,16 +18,24 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libingot${abi})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libingot-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME libingot-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_SECTION libs)
 # A program's kernels want a compiler on a host, and NVRTC on a GPU; it starts and says so without either.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS g++)
 # Opened where they are: for products and solvers, transforms, and compressed archives on the host.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas0, liblapack3, libfftw3-double3, libfftw3-single3, zlib1g")
 set(CPACK_COMPONENTS_ALL development)
+find_program(INGOT_SHLIBDEPS dpkg-shlibdeps)  # which knows of what packages a library's libraries are
+mark_as_advanced(INGOT_SHLIBDEPS)
+if(TARGET ingot_mpi)
+    list(APPEND CPACK_COMPONENTS_ALL mpi)
+    if(INGOT_SHLIBDEPS)
+        set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+    endif()
+endif()
 if(kind STREQUAL "SHARED_LIBRARY")
     list(PREPEND CPACK_COMPONENTS_ALL runtime)
     set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libingot${abi} (= ${PROJECT_VERSION})")
-    find_program(INGOT_SHLIBDEPS dpkg-shlibdeps)  # which knows of what packages a library's libraries are
-    mark_as_advanced(INGOT_SHLIBDEPS)
     if(INGOT_SHLIBDEPS)
         set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
         set(CPACK_DEBIAN_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)

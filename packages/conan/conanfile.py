@@ -36,6 +36,7 @@ class Ingot(ConanFile):
         toolchain.cache_variables["INGOT_BUILD_TESTING"] = False
         toolchain.cache_variables["INGOT_BUILD_EXAMPLES"] = False
         toolchain.cache_variables["INGOT_INSTALL"] = True
+        toolchain.cache_variables["INGOT_MPI"] = "OFF"  # an MPI that happens to be here is no part of the package
         toolchain.cache_variables["INGOT_SORTING_ARCHITECTURES"] = "sm_80;sm_90;sm_100;compute_100"
         toolchain.generate()
 

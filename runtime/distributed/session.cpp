@@ -11,6 +11,7 @@
 
 #include "runtime/device/device.hpp"
 #include "runtime/distributed/evaluate.hpp"
+#include "runtime/distributed/mpi_start.hpp"
 #include "runtime/distributed/plan.hpp"
 #include "runtime/distributed/start.hpp"
 #include "runtime/front/evaluate.hpp"
@@ -79,6 +80,7 @@ void rank_session::leave() noexcept {
     placements_.clear();
     generator_of_ranks = generator_before_;
     current_of_thread = before_;
+    if (has_met_by_mpi) end_mpi_session(group);
 }
 
 void rank_session::exchange(std::span<const message> messages) {

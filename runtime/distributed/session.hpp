@@ -35,6 +35,7 @@ public:
     distributed::traffic counted;
 
     bool is_thread = false;  // of run_local, which tells the others of an exception
+    bool has_met_by_mpi = false;
     bool has_ended() const noexcept { return has_ended_; }
     /// Throws where a rank has failed, the first time only: what is here stays readable.
     void throw_failure_once();

@@ -18,7 +18,7 @@
 
 #include <ingot/core/error.hpp>
 
-#include "runtime/distributed/transport.hpp"
+#include "runtime/distributed/host_messages.hpp"
 #include "runtime/system/file_descriptor.hpp"
 
 namespace ingot::runtime {
@@ -40,10 +40,6 @@ struct hello {
 struct address {
     std::uint32_t ip = 0;  // IPv4, in the network's order
     std::uint32_t port = 0;
-};
-/// Stands before the bytes of a message.
-struct label {
-    std::uint64_t number = 0, bytes = 0;
 };
 enum class notice : std::uint32_t { failure, farewell };
 
@@ -151,7 +147,7 @@ public:
         watcher_ = std::thread([this] { watch(); });
     }
     ~socket_group() override {
-        tell(notice::farewell, "");
+        leave();
         is_ending_ = true;
         ::shutdown(stop_.get(), SHUT_RDWR);
         wake();
@@ -191,6 +187,12 @@ public:
         // A rank that ends because another has failed says nothing of its own.
         if (note_failure(why)) tell(notice::failure, why);
     }
+    void leave() noexcept override {
+        if (std::exchange(has_left_, true)) return;
+        tell(notice::farewell, "");
+        for (const file_descriptor& s : data)
+            if (s) ::shutdown(s.get(), SHUT_RDWR);
+    }
     void throw_if_failed() override {
         const std::lock_guard lock(mutex_);
         if (failure_) throw distributed_error("[distributed] " + *failure_);
@@ -200,12 +202,21 @@ public:
         if (!failure_) return told_.push_back(std::move(f));
         f();
     }
+    bool has_left(int peer) noexcept override {
+        char byte;
+        const ssize_t n = ::recv(data[static_cast<std::size_t>(peer)].get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+    }
+    void while_waiting(const std::function<void()>& f) override { while_waiting_ = f; }
 
     /// Waits until one of the sockets is ready. Throws where a rank has failed.
     void wait_for(std::vector<pollfd>& sockets) {
         sockets.push_back({wake_.get(), POLLIN, 0});
-        while (::poll(sockets.data(), sockets.size(), -1) < 0)
-            if (errno != EINTR) throw_start("poll");
+        for (int ready = 0; ready <= 0;) {
+            ready = ::poll(sockets.data(), sockets.size(), while_waiting_ ? 10 : -1);
+            if (ready < 0 && errno != EINTR) throw_start("poll");
+            if (ready == 0) while_waiting_();
+        }
         const bool is_woken = sockets.back().revents != 0;
         sockets.pop_back();
         if (is_woken) throw_if_failed();
@@ -229,6 +240,7 @@ private:
         const auto deadline = clock_type::now() + longest_start;
         int port = rank == 0 ? at.port : 0;
         const file_descriptor listener = listen_at(port);
+        if (rank == 0 && at.tell_port) at.tell_port(port);
         const auto own_hello = [&](purpose p) {
             return hello{greeting, static_cast<std::uint32_t>(size), static_cast<std::uint32_t>(rank), p,
                          static_cast<std::uint32_t>(port)};
@@ -382,6 +394,8 @@ private:
     std::mutex mutex_, telling_;
     std::optional<std::string> failure_;
     std::vector<std::function<void()>> told_;
+    std::function<void()> while_waiting_;
+    bool has_left_ = false;
     std::atomic<bool> is_ending_{false};
     std::thread watcher_;
 };
@@ -389,29 +403,13 @@ private:
 class socket_transport final : public transport {
 public:
     explicit socket_transport(std::shared_ptr<rank_group> group)
-        : kept_(std::move(group)),
-          group_(static_cast<socket_group&>(*kept_)),
-          sent_(static_cast<std::size_t>(group_.size)),
-          received_(static_cast<std::size_t>(group_.size)) {}
+        : kept_(std::move(group)), group_(static_cast<socket_group&>(*kept_)), numbers_(group_.size) {}
 
     void exchange(std::span<const message> messages, stream_state& stream) override {
         group_.throw_if_failed();
-        const bool on_host = stream.backend->host_accessible();
+        host_messages here(messages, stream);
         std::vector<flow> flows;
-        std::vector<std::vector<std::byte>> staged(on_host ? 0 : messages.size());
-        for (std::size_t k = 0; k < messages.size(); ++k) {
-            const message& m = messages[k];
-            auto* at = static_cast<std::byte*>(m.data);
-            if (!on_host) {
-                staged[k].resize(m.bytes);
-                if (m.is_sent)
-                    stream.backend->copy(staged[k].data(), m.data, m.bytes, copy_direction::to_host, stream.native);
-                at = staged[k].data();
-            }
-            std::vector<std::uint64_t>& numbers = m.is_sent ? sent_ : received_;
-            flows.push_back({m, at, {++numbers[static_cast<std::size_t>(m.peer)], m.bytes}});
-        }
-        wait_on_host(stream);
+        for (const message& m : here.all()) flows.push_back({m, numbers_.next(m)});
         while (true) {
             std::vector<pollfd> sockets;
             std::vector<flow*> of;
@@ -425,18 +423,12 @@ public:
             for (std::size_t k = 0; k < sockets.size(); ++k)
                 if (sockets[k].revents != 0) advance(*of[k]);
         }
-        if (on_host) return;
-        for (std::size_t k = 0; k < messages.size(); ++k)
-            if (!messages[k].is_sent)
-                stream.backend->copy(messages[k].data, staged[k].data(), messages[k].bytes, copy_direction::to_device,
-                                     stream.native);
-        wait_on_host(stream);
+        here.finish();
     }
 
 private:
     struct flow {
         message m;
-        std::byte* data;
         label own;          // what is sent, or expected
         label theirs = {};  // what comes
         std::size_t done = 0;
@@ -449,30 +441,20 @@ private:
         while (!f.is_done()) {
             const bool in_label = f.done < sizeof(label);
             auto* const from = in_label ? reinterpret_cast<std::byte*>(f.m.is_sent ? &f.own : &f.theirs) + f.done
-                                        : f.data + (f.done - sizeof(label));
+                                        : static_cast<std::byte*>(f.m.data) + (f.done - sizeof(label));
             const std::size_t left = in_label ? sizeof(label) - f.done : sizeof(label) + f.m.bytes - f.done;
             const ssize_t n =
                 f.m.is_sent ? ::send(socket_of(f), from, left, MSG_NOSIGNAL) : ::recv(socket_of(f), from, left, 0);
             if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
             if (n <= 0) group_.throw_lost(f.m.peer);
             f.done += static_cast<std::size_t>(n);
-            if (!f.m.is_sent && in_label && f.done == sizeof(label)) check(f);
+            if (!f.m.is_sent && in_label && f.done == sizeof(label)) check_label(group_, f.m.peer, f.theirs, f.own);
         }
-    }
-    void check(const flow& f) {
-        if (f.theirs.number == f.own.number && f.theirs.bytes == f.own.bytes) return;
-        const std::string why = "rank " + std::to_string(f.m.peer) + " sent " + std::to_string(f.theirs.bytes) +
-                                " bytes in its message " + std::to_string(f.theirs.number) + ", and rank " +
-                                std::to_string(group_.rank) + " expected " + std::to_string(f.own.bytes) +
-                                " in message " + std::to_string(f.own.number) +
-                                "; every rank must evaluate the same statements in the same order";
-        group_.fail(why);
-        group_.throw_if_failed();
     }
 
     std::shared_ptr<rank_group> kept_;
     socket_group& group_;
-    std::vector<std::uint64_t> sent_, received_;  // messages, of each peer
+    message_numbers numbers_;
 };
 
 }  // namespace

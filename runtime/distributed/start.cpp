@@ -9,6 +9,8 @@
 #include <ingot/core/error.hpp>
 
 #include "runtime/device/device.hpp"
+#include "runtime/distributed/mpi_start.hpp"
+#include "runtime/system/log.hpp"
 
 namespace ingot::runtime {
 
@@ -45,7 +47,8 @@ std::string first_host(const std::string& list) {
     return list.substr(0, bracket) + list.substr(bracket + 1, end - bracket - 1);
 }
 
-/// INGOT_HOST, "address:port", in place of what a launcher says.
+}  // namespace
+
 void read_host(meeting_place& at) {
     const char* const given = text_of("INGOT_HOST");
     if (given == nullptr) return;
@@ -59,8 +62,6 @@ void read_host(meeting_place& at) {
     at.host = text.substr(0, colon);
     at.port = port;
 }
-
-}  // namespace
 
 std::optional<meeting_place> meeting_place_of_environment() {
     meeting_place at;
@@ -112,9 +113,6 @@ std::optional<meeting_place> meeting_place_of_environment() {
         throw distributed_error("[distributed::session] " + at.launcher + " says rank " + std::to_string(at.rank) +
                                 " of " + std::to_string(at.size));
     read_host(at);
-    if (at.host.empty() && at.size > 1)
-        throw distributed_error("[distributed::session] " + at.launcher +
-                                " does not say where rank 0 is: set INGOT_HOST=address:port, on all ranks the same");
     return at;
 }
 
@@ -124,9 +122,16 @@ std::uint64_t new_seed() {
 }
 
 std::shared_ptr<rank_session> start_session() {
-    const std::optional<meeting_place> at = meeting_place_of_environment();
-    if (!at || at->size == 1)
-        return std::make_shared<rank_session>(make_lone_group(), current().device, nullptr, new_seed());
+    std::optional<meeting_place> at = meeting_place_of_environment();
+    const bool by_mpi = meet_by_mpi(at);
+    if (!at || at->size == 1) {
+        const auto lone = std::make_shared<rank_session>(make_lone_group(), current().device, nullptr, new_seed());
+        lone->has_met_by_mpi = by_mpi;
+        return lone;
+    }
+    if (!by_mpi && at->host.empty())
+        throw distributed_error("[distributed::session] " + at->launcher +
+                                " does not say where rank 0 is: set INGOT_HOST=address:port, on all ranks the same");
     const std::shared_ptr<rank_group> group = make_socket_group(*at);
     device_id own = default_device();
     bool has_own_gpu = own.is_cuda();
@@ -142,8 +147,20 @@ std::shared_ptr<rank_session> start_session() {
     const std::vector<std::byte> common = group->broadcast(std::as_bytes(std::span(&seed, 1)));
     std::memcpy(&seed, common.data(), sizeof seed);
     if (own.is_cuda()) state_of(own).backend->bind_thread();
-    return std::make_shared<rank_session>(group, own,
-                                          by_nccl ? make_nccl_transport(group) : make_socket_transport(group), seed);
+    auto session = std::make_shared<rank_session>(group, own,
+                                                  by_nccl  ? make_nccl_transport(group)
+                                                  : by_mpi ? make_mpi_transport(group)
+                                                           : make_socket_transport(group),
+                                                  seed);
+    session->has_met_by_mpi = by_mpi;
+    if (is_logging()) {
+        const std::string meeting = by_mpi ? name_of_mpi(mpi_of_process()) : "TCP";
+        const char* const exchanging = by_nccl ? "NCCL" : by_mpi ? "MPI" : "TCP";
+        const std::string text = "rank " + std::to_string(at->rank) + " of " + std::to_string(at->size) + " on " +
+                                 to_string(own) + " met the others by " + meeting + " and exchanges by " + exchanging;
+        emit_log({.kind = log_kind::session, .text = text, .device = own});
+    }
+    return session;
 }
 
 }  // namespace ingot::runtime

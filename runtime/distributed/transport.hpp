@@ -42,6 +42,10 @@ public:
     virtual void leave() noexcept {}
     /// Calls f, in any thread, when a rank has failed. `f` must not throw.
     virtual void when_failed(std::function<void()> f) = 0;
+    /// Whether a peer, a process, has ended its session.
+    virtual bool has_left(int) noexcept { return false; }
+    /// Calls f now and then, in the thread that waits, while all_agree and broadcast wait.
+    virtual void while_waiting(const std::function<void()>&) {}
 };
 
 class transport {
@@ -66,11 +70,17 @@ struct meeting_place {
     std::string host;    // rank 0's
     int port = 0;
     std::string launcher;  // for messages
+    /// Called in rank 0 once it listens. Port 0 is one that the system chooses.
+    std::function<void(int port)> tell_port = {};
 };
 /// The ranks are processes, connected by TCP. Waits until all have come, ten minutes at most.
 std::shared_ptr<rank_group> make_socket_group(const meeting_place&);
 /// Sends through the connections of a socket group. Memory of a GPU passes through the host's.
 std::unique_ptr<transport> make_socket_transport(std::shared_ptr<rank_group>);
+
+/// For ranks that met by MPI (mpi_start.hpp). Sends through MPI and learns of failures through the group. Memory of a
+/// GPU passes through the host's.
+std::unique_ptr<transport> make_mpi_transport(std::shared_ptr<rank_group>);
 
 /// NCCL between GPUs, one for each rank. A collective call. Throws library_error where NCCL is missing.
 std::unique_ptr<transport> make_nccl_transport(std::shared_ptr<rank_group>);

@@ -17,12 +17,13 @@ namespace ingot::runtime {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, unsigned>, 5> groups{{
+constexpr std::array<std::pair<std::string_view, unsigned>, 6> groups{{
     {"compile", 1u << static_cast<int>(log_kind::compile)},
     {"cache", 1u << static_cast<int>(log_kind::memory_hit) | 1u << static_cast<int>(log_kind::disk_hit) |
                   1u << static_cast<int>(log_kind::bundle_hit)},
     {"cut", 1u << static_cast<int>(log_kind::cut)},
     {"memory", 1u << static_cast<int>(log_kind::allocation) | 1u << static_cast<int>(log_kind::deallocation)},
+    {"session", 1u << static_cast<int>(log_kind::session)},
     {"all", ~0u},
 }};
 
@@ -34,7 +35,8 @@ unsigned kinds_of_environment() {
         bool known = false;
         for (const auto& [name, bits] : groups)
             if (word == name) known = true, kinds |= bits;
-        if (!known) warn_once("INGOT_LOG: \"" + word + "\" is unknown; known are compile, cache, cut, memory and all");
+        if (!known)
+            warn_once("INGOT_LOG: \"" + word + "\" is unknown; known are compile, cache, cut, memory, session and all");
     }
     return kinds;
 }

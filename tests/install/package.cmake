@@ -80,6 +80,9 @@ else()
         endif()
     endforeach()
 endif()
+if(EXISTS "${tree}/libingot_mpi.so")
+    unpack(libingot-mpi "libc6" ./usr/lib/libingot_mpi.so)
+endif()
 
 # In their place in the root, and none of it in the system.
 run(${CMAKE_COMMAND} -S "${source}/tests/install" -B "${work}/found" -G "${generator}"

@@ -121,7 +121,8 @@ def install(port, source, build, cmake, features, cuda=""):
                                         features=";".join(features)))
     subprocess.run([cmake, "-P", script], check=True)
     cache = (work / "configured/CMakeCache.txt").read_text()
-    for line in ("INGOT_BUILD_TESTING:BOOL=OFF", "INGOT_BUILD_EXAMPLES:BOOL=OFF", "INGOT_INSTALL:BOOL=ON"):
+    for line in ("INGOT_BUILD_TESTING:BOOL=OFF", "INGOT_BUILD_EXAMPLES:BOOL=OFF", "INGOT_INSTALL:BOOL=ON",
+                 "INGOT_MPI:STRING=OFF"):
         if line not in cache:
             sys.exit(f"the port does not set {line}")
     has_cuda = re.search(r"^CUDAHeaders_INCLUDE_DIR:PATH=/", cache, re.M) is not None

@@ -1,5 +1,5 @@
-// A rank of a session of processes: ranks WHAT, started by a test with INGOT_RANKS, INGOT_RANK and INGOT_HOST. Prints
-// the results, or the error with which the session ended and the seconds since it began to wait.
+// A rank of a session of processes: ranks WHAT, started by a test with INGOT_RANKS, INGOT_RANK and INGOT_HOST, or by
+// mpiexec. Prints the results, or the error with which the session ended and the seconds since it began to wait.
 #include <unistd.h>
 
 #include <chrono>
@@ -37,6 +37,7 @@ void run_steps(dist::session& s, const std::string& what) {
         u(in, all) = 0.5 * (u(low, all) + u(high, all));
         if (k < 3) continue;
         if (s.rank() == s.size() - 1) {
+            if (what == "leaves") return;
             if (what == "killed") ::kill(::getpid(), SIGKILL);
             if (what == "throws") throw shape_error("a mistake of rank " + std::to_string(s.rank()));
             if (what == "differs") {
@@ -55,12 +56,14 @@ int main(int argc, char** argv) {
     const std::string what = argc > 1 ? argv[1] : "computes";
     const auto start = std::chrono::steady_clock::now();
     try {
-        dist::session s;
-        if (what == "computes")
-            compute(s);
-        else
-            run_steps(s, what);
-        std::printf("done\n");
+        for (int sessions = what == "twice" ? 2 : 1; sessions > 0; --sessions) {
+            dist::session s;
+            if (what == "computes" || what == "twice")
+                compute(s);
+            else
+                run_steps(s, what);
+            std::printf("done\n");
+        }
     } catch (const std::exception& e) {
         std::printf("%s\n", e.what());
     }

@@ -180,8 +180,9 @@ TEST_CASE("INGOT_LOG prints the kinds that it names, a line each, and warns of w
     CHECK(lines_with(warm, "compiled") == 0);
     CHECK(lines_with(output_of("INGOT_LOG= " + program), "ingot:") == 0);
     const std::string wrong = output_of("INGOT_LOG=everything " + program);
-    CHECK(lines_with(wrong,
-                     "ingot: INGOT_LOG: \"everything\" is unknown; known are compile, cache, cut, memory and all") ==
+    CHECK(lines_with(
+              wrong,
+              "ingot: INGOT_LOG: \"everything\" is unknown; known are compile, cache, cut, memory, session and all") ==
           1);
     CHECK(lines_with(wrong, "ingot:") == 1);
     CHECK(lines_with(output_of("INGOT_LOG=all " + program), "ingot: ") >= 3);

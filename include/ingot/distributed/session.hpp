@@ -35,7 +35,9 @@ public:
     /// The session of the ranks with which the process was started: by torchrun, mpirun or srun, or with INGOT_RANKS,
     /// INGOT_RANK and INGOT_HOST (rank 0's address:port) in the environment; else one of this rank alone. The device is
     /// the GPU of the rank's number on its host, or the host. Waits until every rank has come, ten minutes at most.
-    /// Throws distributed_error where one does not come.
+    /// Ranks that mpirun or srun start use MPI where Ingot's module for it is found; the thread that makes the session
+    /// then makes all calls of MPI. Throws distributed_error where a rank does not come, and library_error where
+    /// INGOT_TRANSPORT=mpi asks for MPI and the module is missing.
     INGOT_API session();
     // Inner
     INGOT_API explicit session(std::shared_ptr<runtime::rank_session> state);

@@ -1,5 +1,5 @@
 // Logs Ingot's work behind expressions: compiles, kernels found in caches, cuts into several kernels, memory taken from
-// a device and given back. INGOT_LOG prints it; set_logger hands it to the program.
+// a device and given back, sessions of ranks. INGOT_LOG prints it; set_logger hands it to the program.
 #pragma once
 
 #include <concepts>
@@ -16,13 +16,14 @@ namespace ingot {
 
 /// The kinds of records.
 enum class log_kind : std::uint8_t {
-    compile,      ///< a source was compiled, by NVRTC or by the host's compiler
-    memory_hit,   ///< a kernel of a new statement was already loaded
-    disk_hit,     ///< a kernel came from the cache on disk
-    bundle_hit,   ///< a kernel came from a bundle (with_cache_bundle)
-    cut,          ///< a statement was cut into several kernels; the text has these and the reason
-    allocation,   ///< memory was taken from the device, or from its allocator
-    deallocation  ///< memory was given back
+    compile,       ///< a source was compiled, by NVRTC or by the host's compiler
+    memory_hit,    ///< a kernel of a new statement was already loaded
+    disk_hit,      ///< a kernel came from the cache on disk
+    bundle_hit,    ///< a kernel came from a bundle (with_cache_bundle)
+    cut,           ///< a statement was cut into several kernels; the text has these and the reason
+    allocation,    ///< memory was taken from the device, or from its allocator
+    deallocation,  ///< memory was given back
+    session        ///< a session of ranks began; the text says through what they exchange
 };
 
 /// A record of one action of Ingot. The texts live until the logger returns.
@@ -95,10 +96,10 @@ private:
 };
 
 /// Makes `next` the logger of all threads from now on, and returns the previous one. An empty one, as at the start,
-/// does what the environment's INGOT_LOG says: it prints "compile", "cache", "cut", "memory", several of these
-/// separated by commas, or "all", a line each on standard error. A logger is called in the middle of a statement: it
-/// must evaluate nothing and use no arrays. Several threads may call it at once; its exceptions are dropped. Repeated
-/// statements have nothing to log and cost nothing more.
+/// does what the environment's INGOT_LOG says: it prints "compile", "cache", "cut", "memory", "session", several of
+/// these separated by commas, or "all", a line each on standard error. A logger is called in the middle of a statement:
+/// it must evaluate nothing and use no arrays. Several threads may call it at once; its exceptions are dropped.
+/// Repeated statements have nothing to log and cost nothing more.
 ///
 ///     std::size_t compiled = 0;
 ///     const logger before = set_logger([&](const log_record& r) {

@@ -20,6 +20,7 @@ vcpkg_cmake_configure(
         -DINGOT_BUILD_TESTING=OFF
         -DINGOT_BUILD_EXAMPLES=OFF
         -DINGOT_INSTALL=ON
+        -DINGOT_MPI=OFF
         "-DINGOT_SORTING_ARCHITECTURES=sm_80;sm_90;sm_100;compute_100"
 )
 vcpkg_cmake_install()
