@@ -5,6 +5,7 @@
 
 #include "runtime/device/copy_view.hpp"
 #include "runtime/distributed/exchange.hpp"
+#include "runtime/distributed/plan.hpp"
 
 namespace ingot::detail::parts {
 
@@ -59,6 +60,7 @@ void move_to_partition(destination to, const buffer_ref& from, const detail::lay
     const auto where = runtime::place("distributed::redistribute", source.where->shape, *p.state());
     if (where->mesh->session != source.where->mesh->session)
         throw distributed_error("[distributed::redistribute] the partition is one of another session");
+    runtime::begin_call("redistribute or gather", source);
     runtime::storage_ref made = runtime::make_storage(to.type, where);
     runtime::fetch(source, [&](int rank) { return where->box_of(rank); }, {made->memory, made->owned});
     to.where = detail::contiguous_layout(where->shape);

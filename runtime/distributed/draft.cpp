@@ -126,7 +126,7 @@ void plan_reading(planned_operand& to, const detail::layout& seen, const placeme
         } else {  // a reshaped view is fetched whole
             for (const index_t extent : p.shape) b.push_back({0, extent});
         }
-        most = std::max(most, size_of_box(b));
+        most = std::max(most, size_of_box(b) - size_of_box(common(b, p.box_of(r))));
     }
     // A statement names such a move itself: it rolls, pads or joins.
     bool is_named = may_move;

@@ -77,6 +77,22 @@ kernel_explanation explain_fetch(const distributed_storage& from, const std::fun
     return e;
 }
 
+/// Explains a sort among the ranks. Its bytes depend on the values: these are for values in no order.
+kernel_explanation explain_sort(const planned_reduction& step, int ranks) {
+    kernel_explanation e;
+    e.kind = step_kind::exchange;
+    e.name = "exchange";
+    e.pattern = "a sort of " + std::to_string(step.placed->shape[step.sorted_axis]) + " elements among the ranks, " +
+                to_text(*step.placed);
+    // The values, and their places where these are the result.
+    const bool has_places =
+        detail::code_of_word(*step.sorted_by) == static_cast<word>(detail::library_function::argsort_rows);
+    const std::size_t each = detail::size_of(step.type) + (has_places ? sizeof(index_t) : 0);
+    e.bytes_read = e.bytes_written = static_cast<std::size_t>(step.count) * each * static_cast<std::size_t>(ranks - 1) /
+                                     static_cast<std::size_t>(ranks);
+    return e;
+}
+
 /// The elements of other ranks that an operand reads.
 const buffer* fetched(running& now, const distributed_storage& from, const planned_operand& p,
                       const step_visitor* shown) {
@@ -330,10 +346,12 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
             e.reason = "rank " + std::to_string(session.rank) + " sends to " + ranks_in_words(ranks);
             shown.exchange(e);
         }
-        if (step.computed != nullptr)
+        if (step.sorted_by)
+            shown.exchange(explain_sort(step, session.size));
+        else if (step.computed != nullptr)
             shown.exchange(explain_fetch(
                 value_of(step, step.computed, {}, step.part), [&](int r) { return step.placed->box_of(r); },
-                (step.sorted_by ? "a sort among the ranks, then a move to " : "a move to ") + to_text(*step.placed)));
+                "a move to " + to_text(*step.placed)));
         const std::size_t held =
             std::max(bytes * static_cast<std::size_t>(step.parts),
                      static_cast<std::size_t>(step.owned.size()) * detail::size_of(step.result_type()));
@@ -487,6 +505,7 @@ bool keeps_partition(const statement& s, const buffer& to) {
 
 bool read_shown(const buffer& of, std::span<const index_t> edge, std::vector<unsigned char>& bytes) {
     const distributed_storage& from = storage_of(of);
+    begin_call("the text", from);
     const std::vector<index_t>& shape = from.where->shape;
     const rank_session& session = from.session();
     stream_state& stream = *context_on(session.device).stream;
@@ -542,12 +561,17 @@ detail::own_rows take_own_rows(const detail::destination& to, const buffer& from
 void join_rows(const detail::destination& to, const buffer& part, const detail::layout& where, const buffer& like,
                index_t most) {
     const distributed_storage& beside = storage_of(like);
+    begin_call("topk", beside);
     auto parts = std::make_shared<placement>(*beside.where);
     std::ranges::fill(parts->ghosts, 0);
+    // In the order of indices: the first part may lie behind the last, as in a flipped view.
+    std::vector<range*> in_order;
+    for (range& r : parts->ranges.back()) in_order.push_back(&r);
+    std::ranges::stable_sort(in_order, {}, [](const range* r) { return r->low; });
     index_t length = 0;
-    for (range& r : parts->ranges.back()) {
-        const index_t extent = std::min(r.size(), most);
-        r = {length, length + extent};
+    for (range* r : in_order) {
+        const index_t extent = std::min(r->size(), most);
+        *r = {length, length + extent};
         length += extent;
     }
     parts->shape.back() = length;

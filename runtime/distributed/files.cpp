@@ -14,6 +14,7 @@
 #include "runtime/device/copy_view.hpp"
 #include "runtime/device/transfer.hpp"
 #include "runtime/distributed/files.hpp"
+#include "runtime/distributed/plan.hpp"
 #include "runtime/distributed/storage.hpp"
 #include "runtime/files/byte_source.hpp"
 #include "runtime/files/elements.hpp"
@@ -70,6 +71,7 @@ buffer_ref contiguous_part(const distributed_storage& s) {
 }  // namespace
 
 void save_parts(const std::string& path, const buffer& of) {
+    begin_call("save", storage_of(of));
     const distributed_storage& s = storage_of(of);
     rank_group& group = *s.session().group;
     const std::string subject = "[save] " + path;

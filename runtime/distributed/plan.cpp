@@ -206,9 +206,7 @@ rank_session& session_of(const statement& s) {
 
 const statement_plan& plan_of(const statement& s) {
     rank_session& session = session_of(s);
-    if (session.has_ended())
-        throw distributed_error(
-            "[distributed] the session of an array in parts has ended; distributed::local(x) reads it");
+    throw_if_ended(session);
     plan_table& table = session.plans();
     write_key(table.key, s);
     const std::uint64_t hash = hash_of(std::as_bytes(std::span(table.key))).low;

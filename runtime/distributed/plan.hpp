@@ -118,6 +118,10 @@ rank_session& session_of(const statement&);
 /// Throws distributed_error where rank 0 evaluates another statement; the text names both. For debug builds: each
 /// statement waits for rank 0. A collective call.
 void check_same_on_all_ranks(const statement&, rank_session&);
+/// Begins a call that exchanges and is no statement. Throws where the session has ended, and, in a debug build, where
+/// rank 0 does something else. A collective call.
+void begin_call(const char* name, const distributed_storage&);
+void throw_if_ended(const rank_session&);
 inline constinit std::atomic<bool> compares_statements{true};
 /// Runs a rank's part of a statement that scatters into an ordinary array, and joins the parts of all in the order of
 /// ranks. A collective call.

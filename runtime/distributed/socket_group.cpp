@@ -189,7 +189,13 @@ public:
     }
     void leave() noexcept override {
         if (std::exchange(has_left_, true)) return;
-        tell(notice::farewell, "");
+        std::optional<std::string> failure;
+        {
+            const std::lock_guard lock(mutex_);
+            failure = failure_;
+        }
+        // A rank that was not told of the failure yet learns it from the first that ends.
+        tell(failure ? notice::failure : notice::farewell, failure.value_or(""));
         for (const file_descriptor& s : data)
             if (s) ::shutdown(s.get(), SHUT_RDWR);
     }
@@ -223,7 +229,7 @@ public:
     }
     [[noreturn]] void throw_lost(int peer) {
         // The watcher may know more: a failure's text is sent before the connections end.
-        const auto deadline = clock_type::now() + std::chrono::milliseconds(300);
+        const auto deadline = clock_type::now() + std::chrono::seconds(1);
         while (clock_type::now() < deadline) {
             throw_if_failed();
             std::this_thread::sleep_for(std::chrono::milliseconds(5));

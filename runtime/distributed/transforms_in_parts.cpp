@@ -334,15 +334,19 @@ private:
         return static_cast<std::size_t>(most) * detail::size_of(type_) <= most_fetched;
     }
     [[noreturn]] void throw_has_no_form(const placement& moved) const {
-        throw distributed_error("[distributed] " + name() + " along the only axis, of shape " +
-                                detail::to_text(moved.shape) + ", which is split over " +
-                                std::to_string(moved.mesh->session->size) + " ranks, has no form in parts; use " +
-                                "distributed::gather(x)");
+        std::vector<index_t> shape;
+        for (std::size_t q = 0; q < moved.shape.size(); ++q)
+            if (moves_[q]) shape.push_back(moved.shape[q]);
+        throw distributed_error("[distributed] " + name() + " along the only axis, of shape " + detail::to_text(shape) +
+                                ", which is split over " + std::to_string(moved.mesh->session->size) +
+                                " ranks, has no form in parts; use " + "distributed::gather(x)");
     }
     std::string name() const {
         const word last = program().back();
         if (detail::kind_of_word(last) == word_kind::scan) return "a scan";
-        return std::string(detail::facts(static_cast<detail::library_function>(detail::code_of_word(last))).name);
+        std::string own(detail::facts(static_cast<detail::library_function>(detail::code_of_word(last))).name);
+        if (own.ends_with("_rows")) own.resize(own.size() - 5);  // sort_rows is the user's sort
+        return own;
     }
 
     /// The value where its words stood: at the places that the word reads.

@@ -129,6 +129,9 @@ TEST_CASE("topk of arrays in parts takes the first of equal elements") {
                     }
                 }
         }
+        // The first part of a flipped view lies on the last rank.
+        const array<double> one = zeros<double>(6), ones = dist::redistribute(one, dist::split(m));
+        check_equal<index_t>(s, dist::gather(std::get<1>(topk(flip(ones), 3))), array<index_t>{0, 1, 2});
         const array<float> line = astype<float>(numbers({30000}));
         const array<float> x = dist::redistribute(line, dist::split(m));
         const auto [values, places] = topk(x, 12);
@@ -205,5 +208,45 @@ TEST_CASE("each rank of a grid computes a block of a product") {
         CHECK(dist::local(c).size() < 150 * 133 / 3);
         check_equal<double>(s, dist::gather(c), matmul(a, b) + 1);
         check_equal<double>(s, dist::gather(matmul(x, dist::redistribute(b, dist::split(m, {"", "x"})))), matmul(a, b));
+    });
+}
+
+TEST_CASE("shifted views of large parts need no ghost layers where few elements are others'") {
+    on_ranks([](dist::session& s) {
+        const array<double> whole = numbers({40001}), x = dist::redistribute(whole, dist::split(dist::mesh(s)));
+        check_equal<double>(s, dist::gather(x(slice(1, none)) - x(slice(0, -1))),
+                            whole(slice(1, none)) - whole(slice(0, -1)));
+        check_equal<double>(s, dist::gather(sort(x)(slice(1, none)) - sort(x)(slice(0, -1))),
+                            sort(whole)(slice(1, none)) - sort(whole)(slice(0, -1)));
+    });
+}
+
+TEST_CASE("a rank that keeps an array makes no other statement") {
+    on_ranks([](dist::session& s) {
+        array<double> x = dist::redistribute(numbers({12}), dist::split(dist::mesh(s))), kept;
+        if (s.rank() == 0) kept = x;
+        x = x * 2;
+        check_equal<double>(s, dist::gather(x), numbers({12}) * 2);
+    });
+}
+
+TEST_CASE("calls that differ between ranks throw") {
+    const auto throws = [](const std::function<void(dist::session&, const array<double>&)>& f) {
+        CHECK_THROWS_WITH_AS(
+            dist::run_local(3,
+                            [&](dist::session& s) { f(s, dist::ones<double>({30, 40}, dist::split(dist::mesh(s)))); }),
+            doctest::Contains("every rank must evaluate the same statements in the same order"), distributed_error);
+    };
+    throws([](dist::session& s, const array<double>& x) {
+        if (s.rank() == 0)
+            dist::gather(x);
+        else
+            sum(x).item();
+    });
+    throws([](dist::session& s, const array<double>& x) {
+        if (s.rank() == 1)
+            topk(x, 3, 0);
+        else
+            sum(x, 0).eval();
     });
 }
