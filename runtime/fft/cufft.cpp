@@ -20,7 +20,7 @@
 
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/pool.hpp"
-#include "runtime/system/dynamic_library.hpp"
+#include "runtime/system/opened_library.hpp"
 
 namespace ingot::runtime {
 
@@ -28,48 +28,25 @@ namespace {
 
 using direction = transform::direction;
 
-struct cufft_api {
-    decltype(&::cufftCreate) create;
-    decltype(&::cufftDestroy) destroy;
-    decltype(&::cufftSetAutoAllocation) set_auto_allocation;
-    decltype(&::cufftSetStream) set_stream;
-    decltype(&::cufftSetWorkArea) set_work_area;
-    decltype(&::cufftMakePlanMany64) make_plan;
-    decltype(&::cufftExecC2C) c2c;
-    decltype(&::cufftExecR2C) r2c;
-    decltype(&::cufftExecC2R) c2r;
-    decltype(&::cufftExecZ2Z) z2z;
-    decltype(&::cufftExecD2Z) d2z;
-    decltype(&::cufftExecZ2D) z2d;
+struct cufft_api : api_table {
+    using api_table::api_table;
+    static library_files files() { return files_of_cuda_library("cufft", {12, 11}); }
+
+    decltype(&::cufftCreate) create = function("cufftCreate");
+    decltype(&::cufftDestroy) destroy = function("cufftDestroy");
+    decltype(&::cufftSetAutoAllocation) set_auto_allocation = function("cufftSetAutoAllocation");
+    decltype(&::cufftSetStream) set_stream = function("cufftSetStream");
+    decltype(&::cufftSetWorkArea) set_work_area = function("cufftSetWorkArea");
+    decltype(&::cufftMakePlanMany64) make_plan = function("cufftMakePlanMany64");
+    decltype(&::cufftExecC2C) c2c = function("cufftExecC2C");
+    decltype(&::cufftExecR2C) r2c = function("cufftExecR2C");
+    decltype(&::cufftExecC2R) c2r = function("cufftExecC2R");
+    decltype(&::cufftExecZ2Z) z2z = function("cufftExecZ2Z");
+    decltype(&::cufftExecD2Z) d2z = function("cufftExecD2Z");
+    decltype(&::cufftExecZ2D) z2d = function("cufftExecZ2D");
 };
 
-/// Opened once, for ever. Throws library_error.
-const cufft_api& cufft() {
-    static const cufft_api& api = *[]() -> const cufft_api* {
-        const auto path = find_cuda_library("cufft", {12, 11});
-        if (!path)
-            throw library_error(
-                "[fft] libcufft.so.12 or .11 was not found (from NVIDIA's repository: libcufft-13-0); CUDA_HOME can "
-                "name where it is");
-        dynamic_library library(path->string());
-        auto made = std::make_unique<cufft_api>();
-        library.get(made->create, "cufftCreate");
-        library.get(made->destroy, "cufftDestroy");
-        library.get(made->set_auto_allocation, "cufftSetAutoAllocation");
-        library.get(made->set_stream, "cufftSetStream");
-        library.get(made->set_work_area, "cufftSetWorkArea");
-        library.get(made->make_plan, "cufftMakePlanMany64");
-        library.get(made->c2c, "cufftExecC2C");
-        library.get(made->r2c, "cufftExecR2C");
-        library.get(made->c2r, "cufftExecC2R");
-        library.get(made->z2z, "cufftExecZ2Z");
-        library.get(made->d2z, "cufftExecD2Z");
-        library.get(made->z2d, "cufftExecZ2D");
-        library.keep_loaded();
-        return made.release();
-    }();
-    return api;
-}
+const cufft_api& cufft() { return opened_library<cufft_api>::get("fft"); }
 
 std::string name_of(cufftResult status) {
     switch (status) {

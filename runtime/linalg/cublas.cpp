@@ -25,31 +25,19 @@ namespace ingot::runtime {
 
 namespace {
 
-struct cublas_api {
-    decltype(&::cublasGetStatusString) cublasGetStatusString;
-    decltype(&::cublasCreate_v2) cublasCreate;
-    decltype(&::cublasSetStream_v2) cublasSetStream;
-    decltype(&::cublasSetWorkspace_v2) cublasSetWorkspace;
-    decltype(&::cublasGemmStridedBatchedEx_64) cublasGemmStridedBatchedEx_64;
+struct cublas_api : api_table {
+    using api_table::api_table;
+    static library_files files() { return files_of_cublas(); }
+
+    decltype(&::cublasGetStatusString) cublasGetStatusString = function("cublasGetStatusString");
+    decltype(&::cublasCreate_v2) cublasCreate = function("cublasCreate_v2");
+    decltype(&::cublasSetStream_v2) cublasSetStream = function("cublasSetStream_v2");
+    decltype(&::cublasSetWorkspace_v2) cublasSetWorkspace = function("cublasSetWorkspace_v2");
+    decltype(&::cublasGemmStridedBatchedEx_64) cublasGemmStridedBatchedEx_64 =
+        function("cublasGemmStridedBatchedEx_64");
 };
 
-/// Opened once, for ever. Throws library_error.
-const cublas_api& cublas(const char* doing) {
-    static std::mutex& mutex = *new std::mutex;
-    static const cublas_api* known = nullptr;
-    const std::lock_guard lock(mutex);
-    if (known != nullptr) return *known;
-    dynamic_library library = open_cublas(doing);
-    auto made = std::make_unique<cublas_api>();
-    library.get(made->cublasGetStatusString, "cublasGetStatusString");
-    library.get(made->cublasCreate, "cublasCreate_v2");
-    library.get(made->cublasSetStream, "cublasSetStream_v2");
-    library.get(made->cublasSetWorkspace, "cublasSetWorkspace_v2");
-    library.get(made->cublasGemmStridedBatchedEx_64, "cublasGemmStridedBatchedEx_64");
-    library.keep_loaded();
-    known = made.release();
-    return *known;
-}
+const cublas_api& cublas(const char* doing) { return opened_library<cublas_api>::get(doing); }
 
 /// A stream's handle; one thread uses it at a time.
 struct stream_handle {
@@ -69,15 +57,6 @@ stream_handle& handle_of(stream_state& stream) {
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
 }  // namespace
-
-dynamic_library open_cublas(const char* doing) {
-    const auto path = find_cuda_library("cublas", {13, 12});
-    if (!path)
-        throw library_error("[" + std::string(doing) +
-                            "] libcublas.so.13 or .12 was not found (from NVIDIA's repository: libcublas-13-0); "
-                            "CUDA_HOME can name where it is");
-    return dynamic_library(path->string());
-}
 
 cublas_types cublas_types_of(dtype t, bool tf32) {
     static const float one_f = 1, zero_f = 0;

@@ -22,7 +22,7 @@ gpu_call::gpu_call(const char* operation, int option, dtype type, std::span<cons
       part_(detail::kind_of(type) == detail::kind::complex ? detail::part_of(type) : type),
       results_(results),
       stream_(stream),
-      api_(cusolver(operation)),
+      api_(opened_library<cusolver_api>::get(operation)),
       handle_(cusolver_handle_of(stream)),
       lock_(handle_.mutex) {
     stream.backend->bind_thread();

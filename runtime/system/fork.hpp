@@ -17,6 +17,7 @@ enum class mutex_rank : std::uint8_t {
     kernels,
     executables,
     texts,
+    planners,
     libraries,
     loggers,
     warnings
