@@ -11,13 +11,12 @@
 #include <algorithm>
 #include <iterator>
 #include <list>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 
 #include <ingot/core/buffer.hpp>
 
+#include "runtime/device/of_stream.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/pool.hpp"
 #include "runtime/system/opened_library.hpp"
@@ -130,11 +129,9 @@ struct plan {
 /// A stream's plans, the most recently used first. One thread uses them at a time.
 class plan_cache {
 public:
-    explicit plan_cache(stream_state& stream) : stream_(stream) {}
-
     std::mutex mutex;
 
-    const plan& find(const transform& t, const layout_of_plan& wanted) {
+    const plan& find(const transform& t, const layout_of_plan& wanted, const stream_state& stream) {
         const std::vector<long long> key = wanted.key();
         for (auto p = plans_.begin(); p != plans_.end(); ++p)
             if (p->key == key) {
@@ -145,14 +142,14 @@ public:
         for (const transform::axis& a : t.own)
             made.table_bytes += static_cast<std::size_t>(a.extent) * 2 * detail::size_of(t.part);
         // A recorded graph uses its plans' tables, and a capture cannot wait, so its stream keeps all plans.
-        const bool is_recorded = stream_.capture.load(std::memory_order_relaxed) != nullptr;
+        const bool is_recorded = stream.capture.load(std::memory_order_relaxed) != nullptr;
         while (!is_recorded && !plans_.empty() &&
                (plans_.size() >= most_plans || bytes_ + made.table_bytes > most_bytes))
-            drop_last();
+            drop_last(stream);
         cufftResult status = make(made, wanted);
         if (status == CUFFT_ALLOC_FAILED && !is_recorded) {  // again, after freeing cached plans and blocks
-            while (!plans_.empty()) drop_last();
-            stream_.pool->free_all_blocks();
+            while (!plans_.empty()) drop_last(stream);
+            stream.pool->free_all_blocks();
             status = make(made, wanted);
         }
         check(status, t);
@@ -182,24 +179,16 @@ private:
         return status;
     }
     /// Waits first, because the plan's last call may still run.
-    void drop_last() {
-        stream_.backend->synchronize(stream_.native);
+    void drop_last(const stream_state& stream) {
+        stream.backend->synchronize(stream.native);
         cufft().destroy(plans_.back().handle);
         bytes_ -= plans_.back().table_bytes;
         plans_.pop_back();
     }
 
-    stream_state& stream_;
     std::list<plan> plans_;
     std::size_t bytes_ = 0;
 };
-
-plan_cache& plans_of(stream_state& stream) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<const stream_state*, plan_cache>;  // leaked, as streams are
-    const std::lock_guard lock(mutex);
-    return all.try_emplace(&stream, stream).first->second;
-}
 
 cufftResult execute(const transform& t, cufftHandle plan, void* from, void* to) {
     const cufft_api& api = cufft();
@@ -228,12 +217,12 @@ buffer_ref room(std::size_t bytes, stream_state& stream) {
 
 void run(const transform& t, stream_state& stream) {
     const cufft_api& api = cufft();
-    plan_cache& plans = plans_of(stream);
+    plan_cache& plans = of_stream<plan_cache>(stream);
     const std::size_t along = t.longest_of_batch();
     const layout_of_plan wanted(t, along);
     const std::lock_guard lock(plans.mutex);
     stream.backend->bind_thread();
-    const plan& p = plans.find(t, wanted);
+    const plan& p = plans.find(t, wanted, stream);
     const buffer_ref work = room(p.work_bytes, stream);
     check(api.set_stream(p.handle, reinterpret_cast<cudaStream_t>(stream.native)), t);
     check(api.set_work_area(p.handle, work->data), t);

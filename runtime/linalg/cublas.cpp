@@ -10,14 +10,13 @@
 #include <cublas_v2.h>
 
 #include <complex>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 
 #include <ingot/core/buffer.hpp>
 
 #include "runtime/device/driver.hpp"
+#include "runtime/device/of_stream.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/pool.hpp"
 
@@ -45,13 +44,6 @@ struct stream_handle {
     cublasHandle_t handle = nullptr;
     buffer_ref workspace;
 };
-
-stream_handle& handle_of(stream_state& stream) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<const stream_state*, stream_handle>;  // leaked, as streams are
-    const std::lock_guard lock(mutex);
-    return all[&stream];
-}
 
 /// The size that NVIDIA recommends for Hopper.
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
@@ -89,7 +81,7 @@ void check(cublasStatus_t status, const char* doing) {
 
 cublas_use use_cublas(const char* doing, stream_state& stream) {
     const cublas_api& api = cublas(doing);
-    stream_handle& h = handle_of(stream);
+    stream_handle& h = of_stream<stream_handle>(stream);
     cublas_use use{std::unique_lock(h.mutex), nullptr, nullptr, workspace_bytes};
     if (h.handle == nullptr) {
         h.workspace = stream.pool->allocate_permanent(workspace_bytes, stream);

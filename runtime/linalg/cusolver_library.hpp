@@ -10,7 +10,7 @@
 
 #include <ingot/core/dtype.hpp>
 
-#include "runtime/device/stream.hpp"
+#include "runtime/device/of_stream.hpp"
 #include "runtime/linalg/cusolver_newer.hpp"
 #include "runtime/system/opened_library.hpp"
 
@@ -76,7 +76,6 @@ struct cusolver_handle {
     gesvdjInfo_t of_singular_values = nullptr;
     std::vector<host_area> spare;
 };
-cusolver_handle& cusolver_handle_of(stream_state& stream);
 
 cudaDataType cusolver_type(dtype t);
 
