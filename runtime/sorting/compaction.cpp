@@ -4,24 +4,18 @@
 // memory.
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include <ingot/core/compaction.hpp>
 #include <ingot/core/error.hpp>
 
-#include "runtime/device/device_facts.hpp"
 #include "runtime/device/host_workers.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/front/evaluate.hpp"
-#include "runtime/kernels/executable.hpp"
+#include "runtime/kernels/own_kernels.hpp"
 #include "runtime/sorting/compaction_kernels.cuh.hpp"
 #include "runtime/sorting/key_order.hpp"
-#include "runtime/sorting/launch_kernel.hpp"
 
 namespace ingot::runtime {
 
@@ -142,31 +136,14 @@ std::string text_of(const detail::compacted& what) {
     return text;
 }
 
-/// Loaded once for each kind, for ever.
 struct compaction_kernels {
-    std::shared_ptr<const kernel_module> module;
     loaded_kernel count, sum, write;
 };
-const compaction_kernels& kernels_for(const detail::compacted& what, std::uint32_t architecture) {
-    using key = std::tuple<detail::kept, std::size_t, std::uint32_t>;
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<key, std::unique_ptr<compaction_kernels>>;
+const compaction_kernels& kernels_for(const detail::compacted& what, device_id device) {
     const std::size_t element =
         what.by == detail::kept::distinct ? static_cast<std::size_t>(what.values.type) : what.values.bytes;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<compaction_kernels>& found = all[{what.by, element, architecture}];
-    if (!found) {
-        source_text source;
-        source.where = target::cuda;
-        source.architecture = "sm_" + std::to_string(architecture);
-        source.kernels = {"count_kept", "sum_counts", "write_kept"};
-        source.text = text_of(what);
-        const auto module = load(source);
-        found.reset(new compaction_kernels{module, loaded_kernel(module->kernel("count_kept")),
-                                           loaded_kernel(module->kernel("sum_counts")),
-                                           loaded_kernel(module->kernel("write_kept"))});
-    }
-    return *found;
+    return own_kernels<compaction_kernels>(device, {"count_kept", "sum_counts", "write_kept"}, {what.by, element},
+                                           [&] { return text_of(what); });
 }
 
 arguments arguments_of(const detail::compacted& what, const buffer_ref& starts) {
@@ -278,7 +255,7 @@ void count_kept(const compacted& what, const buffer_ref& starts) {
         return count_on_host(reinterpret_cast<const unsigned char*>(first_of(what.flags)), what.length(),
                              static_cast<index_t*>(starts->data));
 #ifdef INGOT_HAS_CUDA_HEADERS
-    const compaction_kernels& kernels = kernels_for(what, architecture_of(stream.device));
+    const compaction_kernels& kernels = kernels_for(what, stream.device);
     const arguments a = arguments_of(what, starts);
     runtime::launch(kernels.count, a, a.tiles, threads, stream);
     runtime::launch(kernels.sum, a, 1, sum_threads, stream);
@@ -294,7 +271,7 @@ void write_kept(const compacted& what, const buffer_ref& starts, const buffer_re
 #ifdef INGOT_HAS_CUDA_HEADERS
     arguments a = arguments_of(what, starts);
     a.to = to->data;
-    runtime::launch(kernels_for(what, architecture_of(stream.device)).write, a, a.tiles, threads, stream);
+    runtime::launch(kernels_for(what, stream.device).write, a, a.tiles, threads, stream);
 #endif
 }
 

@@ -8,12 +8,8 @@
 // because most elements are equal, they read everything.
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <numeric>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <ingot/core/error.hpp>
@@ -26,9 +22,8 @@
 #include "runtime/device/host_workers.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/front/evaluate.hpp"
-#include "runtime/kernels/executable.hpp"
+#include "runtime/kernels/own_kernels.hpp"
 #include "runtime/sorting/key_order.hpp"
-#include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/row_order.hpp"
 #include "runtime/sorting/sampled_filter.hpp"
 #include "runtime/sorting/select_kernels.cuh.hpp"
@@ -92,34 +87,20 @@ struct arguments {
     int index_bits, pass;
 };
 
-/// Loaded once for each kind, for ever.
 struct select_kernels {
-    std::shared_ptr<const kernel_module> module;
     loaded_kernel count, take;
 };
-const select_kernels& kernels_for(dtype type, bool largest, std::uint32_t architecture) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<std::tuple<dtype, bool, std::uint32_t>, std::unique_ptr<select_kernels>>;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<select_kernels>& found = all[{type, largest, architecture}];
-    if (!found) {
-        source_text source;
-        source.where = target::cuda;
-        source.architecture = "sm_" + std::to_string(architecture);
-        source.kernels = {"count_digits", "take_elements"};
-        source.text = key_order_text(type, true);
-        source.text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
-        source.text += embedded::sum_before;
-        source.text += embedded::select_kernels;
-        const auto module = load(source);
-        found.reset(new select_kernels{module, loaded_kernel(module->kernel("count_digits")),
-                                       loaded_kernel(module->kernel("take_elements"))});
-    }
-    return *found;
+const select_kernels& kernels_for(dtype type, bool largest, device_id device) {
+    return own_kernels<select_kernels>(device, {"count_digits", "take_elements"}, {type, largest}, [&] {
+        std::string text = key_order_text(type, true);
+        text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
+        text += embedded::sum_before;
+        return text += embedded::select_kernels;
+    });
 }
 
 void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
-    const select_kernels& kernels = kernels_for(type, s.largest, architecture_of(stream.device));
+    const select_kernels& kernels = kernels_for(type, s.largest, stream.device);
     const auto key_bytes = std::max<std::size_t>(detail::size_of(type), 4);
     const bool filters =
         s.count <= samples_of_row / 8 && s.length >= std::max(limits_of_selection().least_length, index_t{1} << 15);
