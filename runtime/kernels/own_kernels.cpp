@@ -10,7 +10,7 @@
 namespace ingot::runtime {
 
 const void* kept_kernels(const kernels_key& key, std::shared_ptr<const void> given) {
-    static std::mutex& mutex = lock_across_fork(mutex_rank::texts, *new std::mutex);
+    static std::mutex& mutex = lock_across_fork(mutex_rank::tables, *new std::mutex);
     static auto& all = *new std::map<kernels_key, std::shared_ptr<const void>>;
     const std::lock_guard lock(mutex);
     const auto known = all.find(key);
