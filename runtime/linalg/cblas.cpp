@@ -78,11 +78,11 @@ void multiply_halves(product_call c, const cblas_api& api) {
 
 }  // namespace
 
-void call_cblas(const product_call& c, dtype type) {
+void call_cblas(const product_call& c) {
     const cblas_api& api = opened_library<cblas_api>::get("matmul");
     const std::complex<double> one(1), zero(0);
     const std::complex<float> one_f(1), zero_f(0);
-    switch (type) {
+    switch (c.type) {
         case dtype::f4:
             return multiply<float>(c, api.cblas_sgemm, 1.0f, 0.0f);
         case dtype::f8:
@@ -98,7 +98,7 @@ void call_cblas(const product_call& c, dtype type) {
         case dtype::bf:
             return multiply_halves<bfloat16>(c, api);
         default:
-            throw library_error("[matmul] CBLAS multiplies no " + std::string(name(type)));
+            throw library_error("[matmul] CBLAS multiplies no " + std::string(name(c.type)));
     }
 }
 

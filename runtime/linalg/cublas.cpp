@@ -96,15 +96,15 @@ cublas_use use_cublas(const char* doing, stream_state& stream) {
 namespace {
 
 /// Adds the bias to each row of a result, as the product of a column of ones and the bias.
-void add_bias(const product_call& c, dtype type, stream_state& stream) {
-    const auto of_type = static_cast<std::size_t>(c.n) * detail::size_of(type);
+void add_bias(const product_call& c, stream_state& stream) {
+    const auto of_type = static_cast<std::size_t>(c.n) * detail::size_of(c.type);
     const buffer_ref ones = allocate_buffer((of_type + 3) / 4 * 4, stream.device, stream);
     order_write(*ones, stream);
-    const std::uint32_t one = type == dtype::f4 ? 0x3f800000u : type == dtype::f2 ? 0x3c003c00u : 0x3f803f80u;
+    const std::uint32_t one = c.type == dtype::f4 ? 0x3f800000u : c.type == dtype::f2 ? 0x3c003c00u : 0x3f803f80u;
     check(driver()->cuMemsetD32Async(reinterpret_cast<CUdeviceptr>(ones->data), one, (of_type + 3) / 4,
                                      reinterpret_cast<CUstream>(stream.native)),
           "adding a bias");
-    const cublas_types t = cublas_types_of(type, false);
+    const cublas_types t = cublas_types_of(c.type, false);
     const cublas_use use = use_cublas("matmul", stream);
     check(cublas("matmul").cublasGemmStridedBatchedEx_64(
               use.handle, CUBLAS_OP_N, CUBLAS_OP_N, c.m, c.n, 1, t.one, c.bias, t.data, c.m, 0, ones->data, t.data, 1,
@@ -112,8 +112,8 @@ void add_bias(const product_call& c, dtype type, stream_state& stream) {
           "matmul");
 }
 
-void multiply(const product_call& c, dtype type, stream_state& stream) {
-    const cublas_types t = cublas_types_of(type, c.tf32);
+void multiply(const product_call& c, stream_state& stream) {
+    const cublas_types t = cublas_types_of(c.type, c.tf32);
     const cublas_use use = use_cublas("matmul", stream);
     const auto op = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
     check(cublas("matmul").cublasGemmStridedBatchedEx_64(
@@ -125,11 +125,11 @@ void multiply(const product_call& c, dtype type, stream_state& stream) {
 
 }  // namespace
 
-void call_cublas(const product_call& c, dtype type, stream_state& stream) {
-    if (c.bias == nullptr) return multiply(c, type, stream);
-    if (call_cublas_lt(c, type, stream)) return;
-    multiply(c, type, stream);
-    add_bias(c, type, stream);
+void call_cublas(const product_call& c, stream_state& stream) {
+    if (c.bias == nullptr) return multiply(c, stream);
+    if (call_cublas_lt(c, stream)) return;
+    multiply(c, stream);
+    add_bias(c, stream);
 }
 
 }  // namespace ingot::runtime
@@ -138,7 +138,7 @@ void call_cublas(const product_call& c, dtype type, stream_state& stream) {
 
 namespace ingot::runtime {
 
-void call_cublas(const product_call&, dtype, stream_state&) {
+void call_cublas(const product_call&, stream_state&) {
     throw library_error(
         "[matmul] Ingot was built without the headers of cuBLAS (from NVIDIA's repository: "
         "libcublas-dev-13-0)");

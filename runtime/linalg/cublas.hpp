@@ -38,7 +38,7 @@ struct cublas_types {
 cublas_types cublas_types_of(dtype, bool tf32);
 /// A product with its bias in one call of cublasLt; returns false, with nothing done, where cublasLt has no kernel for
 /// it.
-bool call_cublas_lt(const product_call&, dtype, stream_state&);
+bool call_cublas_lt(const product_call&, stream_state&);
 
 }  // namespace ingot::runtime
 

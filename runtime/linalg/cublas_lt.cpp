@@ -86,10 +86,10 @@ std::uint32_t alignment_of(const void* p) {
 
 bool has_cublas_lt() { return cublas_lt() != nullptr; }
 
-bool call_cublas_lt(const product_call& c, dtype type, stream_state& stream) {
+bool call_cublas_lt(const product_call& c, stream_state& stream) {
     if (c.batch > std::numeric_limits<std::int32_t>::max()) return false;
     const cublas_lt_api& api = *cublas_lt();
-    const cublas_types t = cublas_types_of(type, c.tf32);
+    const cublas_types t = cublas_types_of(c.type, c.tf32);
     const cublas_use use = use_cublas(doing, stream);
     const auto handle = reinterpret_cast<cublasLtHandle_t>(use.handle);  // a cuBLAS handle is one of cublasLt too
 
@@ -141,7 +141,7 @@ namespace ingot::runtime {
 
 bool has_cublas_lt() { return false; }
 #if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cublas_v2.h>)
-bool call_cublas_lt(const product_call&, dtype, stream_state&) { return false; }
+bool call_cublas_lt(const product_call&, stream_state&) { return false; }
 #endif
 
 }  // namespace ingot::runtime

@@ -146,7 +146,9 @@ void launch(const loaded_kernel& kernel, arguments a, long long blocks, const st
 
 }  // namespace
 
-void sort_on_gpu(const sorted_rows& r, dtype type, bool as_indices, stream_state& stream) {
+void sort_on_gpu(const row_sort& r, stream_state& stream) {
+    const dtype type = r.type;
+    const bool as_indices = r.as_indices;
     if (detail::kind_of(type) != detail::kind::complex) {
         if (r.length <= longest_short_row(type, as_indices)) return sort_short_rows(r, type, as_indices, stream);
         if (has_radix_sort(stream.device)) return radix_sort_rows(r, type, as_indices, stream);
@@ -188,7 +190,7 @@ void sort_on_gpu(const sorted_rows& r, dtype type, bool as_indices, stream_state
 
 namespace ingot::runtime {
 
-void sort_on_gpu(const sorted_rows&, dtype, bool, stream_state&) {
+void sort_on_gpu(const row_sort&, stream_state&) {
     throw library_error("[sort] Ingot was built without CUDA's headers");
 }
 

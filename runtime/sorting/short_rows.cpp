@@ -95,13 +95,6 @@ void sort(const sorted_rows& r, dtype type, bool as_indices, bool descending, in
 
 }  // namespace
 
-index_t longest_short_row(dtype type, bool as_indices) {
-    // A block has at most 48 KiB of shared memory.
-    const std::size_t size = detail::size_of(type);
-    if (as_indices) return size < 8 ? 4096 : 2048;
-    return size < 8 ? 8192 : 4096;
-}
-
 void sort_short_rows(const sorted_rows& r, dtype type, bool as_indices, stream_state& stream) {
     sort(r, type, as_indices, false, r.length, stream);
 }
