@@ -38,19 +38,19 @@ struct capture_room {
     std::vector<native_stream> of_loops;  // one for each depth
 };
 
-std::mutex& rooms_mutex() {
-    static std::mutex& mutex = *new std::mutex;
-    return mutex;
-}
-std::vector<capture_room*>& free_rooms() {
-    static auto& rooms = *new std::vector<capture_room*>;
-    return rooms;
+struct room_table {
+    std::mutex& mutex = lock_across_fork(mutex_rank::tables, *new std::mutex);
+    std::vector<capture_room*> free;
+};
+room_table& rooms() {
+    static auto& all = *new room_table;
+    return all;
 }
 
 capture_room& take_room(device_state& d) {
     {
-        const std::lock_guard lock(rooms_mutex());
-        auto& all_free = free_rooms();
+        const std::lock_guard lock(rooms().mutex);
+        auto& all_free = rooms().free;
         const auto found = std::ranges::find(all_free, d.id, [](const capture_room* r) { return r->device; });
         if (found != all_free.end()) {
             capture_room* const room = *found;
@@ -68,8 +68,8 @@ capture_room& take_room(device_state& d) {
 
 void return_room(capture_room& room) noexcept try {
     room.memory->free_all_blocks();
-    const std::lock_guard lock(rooms_mutex());
-    free_rooms().push_back(&room);
+    const std::lock_guard lock(rooms().mutex);
+    rooms().free.push_back(&room);
 } catch (...) {  // the driver is gone
 }
 
@@ -176,7 +176,7 @@ namespace {
 
 /// Memory from before a capture, and the graphs that use it.
 struct watched_memory {
-    std::mutex mutex;
+    std::mutex& mutex = lock_across_fork(mutex_rank::tables, *new std::mutex);
     std::unordered_multimap<const buffer*, graph_state*> graphs;
 };
 watched_memory& watched() {

@@ -14,6 +14,7 @@
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/unowned.hpp"
 #include "runtime/kernels/error_record.hpp"
+#include "runtime/system/fork.hpp"
 #include "runtime/system/per_thread.hpp"
 
 namespace ingot {
@@ -63,6 +64,8 @@ stream_state& add_entry(device_state& device, stream_origin origin, const auto& 
     made->owners.store(1, std::memory_order_relaxed);
     table[index].store(made.get(), std::memory_order_release);
     entries.store(static_cast<stream_index>(index + 1), std::memory_order_release);
+    lock_across_fork(mutex_rank::natives, made->native_mutex);
+    lock_across_fork(mutex_rank::scratch, made->scratch_mutex);
     return *made.release();
 }
 

@@ -10,7 +10,7 @@
 
 #include "runtime/device/device.hpp"
 #include "runtime/distributed/transport.hpp"
-#include "runtime/system/dynamic_library.hpp"
+#include "runtime/system/opened_library.hpp"
 
 namespace ingot::runtime {
 
@@ -34,62 +34,52 @@ struct nccl_config {
     int split_share = INT_MIN;
 };
 
-struct nccl_api {
-    nccl_result (*get_version)(int*);
-    nccl_result (*get_unique_id)(nccl_id*);
-    nccl_result (*init_rank)(nccl_communicator*, int ranks, nccl_id, int rank, nccl_config*);
-    nccl_result (*send)(const void*, std::size_t, int type, int peer, nccl_communicator, void* stream);
-    nccl_result (*receive)(void*, std::size_t, int type, int peer, nccl_communicator, void* stream);
-    nccl_result (*group_start)();
-    nccl_result (*group_end)();
-    nccl_result (*get_async_error)(nccl_communicator, nccl_result*);
-    nccl_result (*abort)(nccl_communicator);
-    nccl_result (*finalize)(nccl_communicator);
-    nccl_result (*destroy)(nccl_communicator);
-    const char* (*error_text)(nccl_result);
-
-    static const nccl_api& get() {
-        static const nccl_api* const opened = new nccl_api(open());
-        return *opened;
+struct nccl_api : api_table {
+    using api_table::api_table;
+    static library_files files() {
+        library_files all = files_of_cuda_library("nccl", {2});
+        if (all.names.empty())
+            all.absence =
+                "ranks on several GPUs exchange through NCCL, and libnccl.so.2 was not found; install libnccl2, or put "
+                "its folder on LD_LIBRARY_PATH";
+        return all;
     }
+
+    nccl_result (*get_version)(int*) = function("ncclGetVersion");
+    const int version = check_version();  // before functions that older ones lack
+    nccl_result (*get_unique_id)(nccl_id*) = function("ncclGetUniqueId");
+    nccl_result (*init_rank)(nccl_communicator*, int ranks, nccl_id, int rank,
+                             nccl_config*) = function("ncclCommInitRankConfig");
+    nccl_result (*send)(const void*, std::size_t, int type, int peer, nccl_communicator,
+                        void* stream) = function("ncclSend");
+    nccl_result (*receive)(void*, std::size_t, int type, int peer, nccl_communicator,
+                           void* stream) = function("ncclRecv");
+    nccl_result (*group_start)() = function("ncclGroupStart");
+    nccl_result (*group_end)() = function("ncclGroupEnd");
+    nccl_result (*get_async_error)(nccl_communicator, nccl_result*) = function("ncclCommGetAsyncError");
+    nccl_result (*abort)(nccl_communicator) = function("ncclCommAbort");
+    nccl_result (*finalize)(nccl_communicator) = function("ncclCommFinalize");
+    nccl_result (*destroy)(nccl_communicator) = function("ncclCommDestroy");
+    const char* (*error_text)(nccl_result) = function("ncclGetErrorString");
 
 private:
     static constexpr int oldest = 22800;
-
-    static nccl_api open() {
-        const auto path = find_cuda_library("nccl", {2});
-        if (!path)
-            throw library_error(
-                "[distributed] ranks on several GPUs exchange through NCCL, and libnccl.so.2 was not found; install "
-                "libnccl2, or put its folder on LD_LIBRARY_PATH");
-        dynamic_library library(path->string());
-        nccl_api a{};
-        library.get(a.get_version, "ncclGetVersion");
-        int version = 0;
-        a.get_version(&version);
-        if (version < oldest)
-            throw library_error("[distributed] " + library.name() + " is NCCL " + std::to_string(version / 10000) +
-                                "." + std::to_string(version / 100 % 100) + "; 2.28 or newer is wanted");
-        library.get(a.get_unique_id, "ncclGetUniqueId");
-        library.get(a.init_rank, "ncclCommInitRankConfig");
-        library.get(a.send, "ncclSend");
-        library.get(a.receive, "ncclRecv");
-        library.get(a.group_start, "ncclGroupStart");
-        library.get(a.group_end, "ncclGroupEnd");
-        library.get(a.get_async_error, "ncclCommGetAsyncError");
-        library.get(a.abort, "ncclCommAbort");
-        library.get(a.finalize, "ncclCommFinalize");
-        library.get(a.destroy, "ncclCommDestroy");
-        library.get(a.error_text, "ncclGetErrorString");
-        library.keep_loaded();
-        return a;
+    int check_version() const {
+        int found = 0;
+        get_version(&found);
+        if (found < oldest)
+            throw library_error("[distributed] " + library_name() + " is NCCL " + std::to_string(found / 10000) + "." +
+                                std::to_string(found / 100 % 100) + "; 2.28 or newer is wanted");
+        return found;
     }
 };
 
 class nccl_transport final : public transport {
 public:
     explicit nccl_transport(std::shared_ptr<rank_group> group)
-        : api_(nccl_api::get()), group_(std::move(group)), shared_(std::make_shared<communicator>(api_)) {
+        : api_(opened_library<nccl_api>::get("distributed")),
+          group_(std::move(group)),
+          shared_(std::make_shared<communicator>(api_)) {
         nccl_id id{};
         if (group_->rank == 0) check("ncclGetUniqueId", api_.get_unique_id(&id));
         const std::vector<std::byte> bytes = group_->broadcast(std::as_bytes(std::span(&id, 1)));

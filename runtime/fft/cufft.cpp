@@ -11,16 +11,15 @@
 #include <algorithm>
 #include <iterator>
 #include <list>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 
 #include <ingot/core/buffer.hpp>
 
+#include "runtime/device/of_stream.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/pool.hpp"
-#include "runtime/system/dynamic_library.hpp"
+#include "runtime/system/opened_library.hpp"
 
 namespace ingot::runtime {
 
@@ -28,48 +27,25 @@ namespace {
 
 using direction = transform::direction;
 
-struct cufft_api {
-    decltype(&::cufftCreate) create;
-    decltype(&::cufftDestroy) destroy;
-    decltype(&::cufftSetAutoAllocation) set_auto_allocation;
-    decltype(&::cufftSetStream) set_stream;
-    decltype(&::cufftSetWorkArea) set_work_area;
-    decltype(&::cufftMakePlanMany64) make_plan;
-    decltype(&::cufftExecC2C) c2c;
-    decltype(&::cufftExecR2C) r2c;
-    decltype(&::cufftExecC2R) c2r;
-    decltype(&::cufftExecZ2Z) z2z;
-    decltype(&::cufftExecD2Z) d2z;
-    decltype(&::cufftExecZ2D) z2d;
+struct cufft_api : api_table {
+    using api_table::api_table;
+    static library_files files() { return files_of_cuda_library("cufft", {12, 11}); }
+
+    decltype(&::cufftCreate) create = function("cufftCreate");
+    decltype(&::cufftDestroy) destroy = function("cufftDestroy");
+    decltype(&::cufftSetAutoAllocation) set_auto_allocation = function("cufftSetAutoAllocation");
+    decltype(&::cufftSetStream) set_stream = function("cufftSetStream");
+    decltype(&::cufftSetWorkArea) set_work_area = function("cufftSetWorkArea");
+    decltype(&::cufftMakePlanMany64) make_plan = function("cufftMakePlanMany64");
+    decltype(&::cufftExecC2C) c2c = function("cufftExecC2C");
+    decltype(&::cufftExecR2C) r2c = function("cufftExecR2C");
+    decltype(&::cufftExecC2R) c2r = function("cufftExecC2R");
+    decltype(&::cufftExecZ2Z) z2z = function("cufftExecZ2Z");
+    decltype(&::cufftExecD2Z) d2z = function("cufftExecD2Z");
+    decltype(&::cufftExecZ2D) z2d = function("cufftExecZ2D");
 };
 
-/// Opened once, for ever. Throws library_error.
-const cufft_api& cufft() {
-    static const cufft_api& api = *[]() -> const cufft_api* {
-        const auto path = find_cuda_library("cufft", {12, 11});
-        if (!path)
-            throw library_error(
-                "[fft] libcufft.so.12 or .11 was not found (from NVIDIA's repository: libcufft-13-0); CUDA_HOME can "
-                "name where it is");
-        dynamic_library library(path->string());
-        auto made = std::make_unique<cufft_api>();
-        library.get(made->create, "cufftCreate");
-        library.get(made->destroy, "cufftDestroy");
-        library.get(made->set_auto_allocation, "cufftSetAutoAllocation");
-        library.get(made->set_stream, "cufftSetStream");
-        library.get(made->set_work_area, "cufftSetWorkArea");
-        library.get(made->make_plan, "cufftMakePlanMany64");
-        library.get(made->c2c, "cufftExecC2C");
-        library.get(made->r2c, "cufftExecR2C");
-        library.get(made->c2r, "cufftExecC2R");
-        library.get(made->z2z, "cufftExecZ2Z");
-        library.get(made->d2z, "cufftExecD2Z");
-        library.get(made->z2d, "cufftExecZ2D");
-        library.keep_loaded();
-        return made.release();
-    }();
-    return api;
-}
+const cufft_api& cufft() { return opened_library<cufft_api>::get("fft"); }
 
 std::string name_of(cufftResult status) {
     switch (status) {
@@ -153,11 +129,9 @@ struct plan {
 /// A stream's plans, the most recently used first. One thread uses them at a time.
 class plan_cache {
 public:
-    explicit plan_cache(stream_state& stream) : stream_(stream) {}
-
     std::mutex mutex;
 
-    const plan& find(const transform& t, const layout_of_plan& wanted) {
+    const plan& find(const transform& t, const layout_of_plan& wanted, const stream_state& stream) {
         const std::vector<long long> key = wanted.key();
         for (auto p = plans_.begin(); p != plans_.end(); ++p)
             if (p->key == key) {
@@ -168,14 +142,14 @@ public:
         for (const transform::axis& a : t.own)
             made.table_bytes += static_cast<std::size_t>(a.extent) * 2 * detail::size_of(t.part);
         // A recorded graph uses its plans' tables, and a capture cannot wait, so its stream keeps all plans.
-        const bool is_recorded = stream_.capture.load(std::memory_order_relaxed) != nullptr;
+        const bool is_recorded = stream.capture.load(std::memory_order_relaxed) != nullptr;
         while (!is_recorded && !plans_.empty() &&
                (plans_.size() >= most_plans || bytes_ + made.table_bytes > most_bytes))
-            drop_last();
+            drop_last(stream);
         cufftResult status = make(made, wanted);
         if (status == CUFFT_ALLOC_FAILED && !is_recorded) {  // again, after freeing cached plans and blocks
-            while (!plans_.empty()) drop_last();
-            stream_.pool->free_all_blocks();
+            while (!plans_.empty()) drop_last(stream);
+            stream.pool->free_all_blocks();
             status = make(made, wanted);
         }
         check(status, t);
@@ -205,24 +179,16 @@ private:
         return status;
     }
     /// Waits first, because the plan's last call may still run.
-    void drop_last() {
-        stream_.backend->synchronize(stream_.native);
+    void drop_last(const stream_state& stream) {
+        stream.backend->synchronize(stream.native);
         cufft().destroy(plans_.back().handle);
         bytes_ -= plans_.back().table_bytes;
         plans_.pop_back();
     }
 
-    stream_state& stream_;
     std::list<plan> plans_;
     std::size_t bytes_ = 0;
 };
-
-plan_cache& plans_of(stream_state& stream) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<const stream_state*, plan_cache>;  // leaked, as streams are
-    const std::lock_guard lock(mutex);
-    return all.try_emplace(&stream, stream).first->second;
-}
 
 cufftResult execute(const transform& t, cufftHandle plan, void* from, void* to) {
     const cufft_api& api = cufft();
@@ -251,12 +217,12 @@ buffer_ref room(std::size_t bytes, stream_state& stream) {
 
 void run(const transform& t, stream_state& stream) {
     const cufft_api& api = cufft();
-    plan_cache& plans = plans_of(stream);
+    plan_cache& plans = of_stream<plan_cache>(stream);
     const std::size_t along = t.longest_of_batch();
     const layout_of_plan wanted(t, along);
     const std::lock_guard lock(plans.mutex);
     stream.backend->bind_thread();
-    const plan& p = plans.find(t, wanted);
+    const plan& p = plans.find(t, wanted, stream);
     const buffer_ref work = room(p.work_bytes, stream);
     check(api.set_stream(p.handle, reinterpret_cast<cudaStream_t>(stream.native)), t);
     check(api.set_work_area(p.handle, work->data), t);

@@ -15,7 +15,8 @@
 
 #include "runtime/device/host_workers.hpp"
 #include "runtime/fft/transform.hpp"
-#include "runtime/system/dynamic_library.hpp"
+#include "runtime/system/fork.hpp"
+#include "runtime/system/opened_library.hpp"
 
 namespace ingot::runtime {
 
@@ -30,22 +31,39 @@ struct fftw_plan_s;
 using fftw_plan = fftw_plan_s*;
 
 template <class R>
-struct fftw_api {
-    fftw_plan (*plan_dft)(int rank, const dimension*, int batch_rank, const dimension* batch, void* in, void* out,
-                          int sign, unsigned flags);
-    fftw_plan (*plan_r2c)(int rank, const dimension*, int batch_rank, const dimension* batch, R* in, void* out,
-                          unsigned flags);
-    fftw_plan (*plan_c2r)(int rank, const dimension*, int batch_rank, const dimension* batch, void* in, R* out,
-                          unsigned flags);
-    void (*execute_dft)(fftw_plan, void* in, void* out);
-    void (*execute_r2c)(fftw_plan, R* in, void* out);
-    void (*execute_c2r)(fftw_plan, void* in, R* out);
-    void (*destroy_plan)(fftw_plan);
-    int (*alignment_of)(R*);
-    // The number of threads is global: it holds for all plans made from then on. Null: FFTW has no threads here.
-    void (*plan_with_threads)(int) = nullptr;
-    int (*planner_threads)() = nullptr;
+struct fftw_functions : api_table {
+    using api_table::api_table;
+    static constexpr bool single = sizeof(R) == 4;
+    any_function named(const char* name) const { return function((single ? "fftwf_" : "fftw_") + std::string(name)); }
 };
+
+template <class R>
+struct fftw_api : fftw_functions<R> {
+    using fftw_functions<R>::fftw_functions, fftw_functions<R>::named;
+    static library_files files() {
+        const std::string file = fftw_api::single ? "libfftw3f.so.3" : "libfftw3.so.3";
+        return {{file},
+                file + " is wanted on the host and was not found (Debian: " +
+                    (fftw_api::single ? "libfftw3-single3)" : "libfftw3-double3)")};
+    }
+
+    fftw_plan (*plan_dft)(int rank, const dimension*, int batch_rank, const dimension* batch, void* in, void* out,
+                          int sign, unsigned flags) = named("plan_guru64_dft");
+    fftw_plan (*plan_r2c)(int rank, const dimension*, int batch_rank, const dimension* batch, R* in, void* out,
+                          unsigned flags) = named("plan_guru64_dft_r2c");
+    fftw_plan (*plan_c2r)(int rank, const dimension*, int batch_rank, const dimension* batch, void* in, R* out,
+                          unsigned flags) = named("plan_guru64_dft_c2r");
+    void (*execute_dft)(fftw_plan, void* in, void* out) = named("execute_dft");
+    void (*execute_r2c)(fftw_plan, R* in, void* out) = named("execute_dft_r2c");
+    void (*execute_c2r)(fftw_plan, void* in, R* out) = named("execute_dft_c2r");
+    void (*destroy_plan)(fftw_plan) = named("destroy_plan");
+    int (*alignment_of)(R*) = named("alignment_of");
+};
+
+template <class R>
+const fftw_api<R>& fftw() {
+    return opened_library<fftw_api<R>>::get("fft");
+}
 
 /// Runs FFTW's loop over the parts of a transform on Ingot's workers.
 void run_parts(void* (*part)(char*), char* all, std::size_t bytes_each, int parts, void*) {
@@ -53,83 +71,48 @@ void run_parts(void* (*part)(char*), char* all, std::size_t bytes_each, int part
         for (std::size_t i = begin; i < end; ++i) part(all + i * bytes_each);
     });
 }
-/// Must be called before any plan is made.
-template <class R>
-void find_threads(fftw_api<R>& api) {
-    constexpr bool single = sizeof(R) == 4;
-    const std::string prefix = single ? "fftwf_" : "fftw_";
-    try {
-        dynamic_library library(single ? "libfftw3f_threads.so.3" : "libfftw3_threads.so.3");
-        int (*initialise)() = nullptr;
-        void (*set_loop)(decltype(&run_parts), void*) = nullptr;
-        void (*plan_with)(int) = nullptr;
-        int (*threads)() = nullptr;
-        library.get(initialise, (prefix + "init_threads").c_str());
-        library.get(set_loop, (prefix + "threads_set_callback").c_str());  // since FFTW 3.3.9
-        library.get(plan_with, (prefix + "plan_with_nthreads").c_str());
-        library.get(threads, (prefix + "planner_nthreads").c_str());  // since 3.3.9, too
-        library.keep_loaded();
-        if (initialise() == 0) return;
-        set_loop(run_parts, nullptr);
-        api.plan_with_threads = plan_with;
-        api.planner_threads = threads;
-    } catch (const library_error&) {  // transforms use one thread
-    }
-}
 
-/// Opened once, for ever. Throws library_error.
+/// FFTW's threads, which are opened before any plan is made.
 template <class R>
-const fftw_api<R>& fftw() {
-    static const fftw_api<R>& api = *[]() -> const fftw_api<R>* {
-        const bool single = sizeof(R) == 4;
-        const char* const file = single ? "libfftw3f.so.3" : "libfftw3.so.3";
-        try {
-            dynamic_library library(file);
-            auto made = std::make_unique<fftw_api<R>>();
-            const auto get = [&](auto& function, const char* name) {
-                library.get(function, ((single ? "fftwf_" : "fftw_") + std::string(name)).c_str());
-            };
-            get(made->plan_dft, "plan_guru64_dft");
-            get(made->plan_r2c, "plan_guru64_dft_r2c");
-            get(made->plan_c2r, "plan_guru64_dft_c2r");
-            get(made->execute_dft, "execute_dft");
-            get(made->execute_r2c, "execute_dft_r2c");
-            get(made->execute_c2r, "execute_dft_c2r");
-            get(made->destroy_plan, "destroy_plan");
-            get(made->alignment_of, "alignment_of");
-            library.keep_loaded();
-            find_threads(*made);
-            return made.release();
-        } catch (const library_error&) {
-            throw library_error("[fft] " + std::string(file) + " is wanted on the host and was not found (Debian: " +
-                                (single ? "libfftw3-single3" : "libfftw3-double3") + ")");
-        }
-    }();
-    return api;
-}
+struct fftw_threads : fftw_functions<R> {
+    using fftw_functions<R>::named;
+    explicit fftw_threads(const dynamic_library& library) : fftw_functions<R>(library) {
+        if (initialise() == 0) throw library_error("[fft] FFTW does not start its threads");
+        set_loop(run_parts, nullptr);
+    }
+    static library_files files() {
+        return {{fftw_threads::single ? "libfftw3f_threads.so.3" : "libfftw3_threads.so.3"}, {}};
+    }
+
+    int (*initialise)() = named("init_threads");
+    void (*set_loop)(decltype(&run_parts), void*) = named("threads_set_callback");  // since FFTW 3.3.9
+    // The number of threads is global: it holds for all plans made from then on.
+    void (*plan_with)(int) = named("plan_with_nthreads");
+    int (*planned_with)() = named("planner_nthreads");  // since FFTW 3.3.9
+};
 
 /// Plans are made for that many threads while this object exists; afterwards the process's old number is restored. Used
 /// under the planner's lock.
 template <class R>
 class planning_with {
 public:
-    planning_with(const fftw_api<R>& api, int threads) : api_(api) {
-        if (api_.plan_with_threads == nullptr) return;
-        before_ = api_.planner_threads();
-        api_.plan_with_threads(threads);
+    explicit planning_with(int threads) {
+        if (threads_ == nullptr) return;
+        before_ = threads_->planned_with();
+        threads_->plan_with(threads);
     }
     planning_with(const planning_with&) = delete;
     ~planning_with() {
-        if (api_.plan_with_threads != nullptr) api_.plan_with_threads(before_);
+        if (threads_ != nullptr) threads_->plan_with(before_);
     }
 
 private:
-    const fftw_api<R>& api_;
+    const fftw_threads<R>* const threads_ = opened_library<fftw_threads<R>>::find();  // null: there is one thread
     int before_ = 1;
 };
 
 std::mutex& planner() {
-    static std::mutex& mutex = *new std::mutex;
+    static std::mutex& mutex = lock_across_fork(mutex_rank::planners, *new std::mutex);
     return mutex;
 }
 
@@ -188,7 +171,7 @@ private:
         const unsigned flags = estimate | (aligned ? 0 : unaligned);
         const fftw_api<R>& api = fftw<R>();
         fftw_plan made = nullptr;
-        const planning_with<R> these(api, threads);
+        const planning_with<R> these(threads);
         if (t.how == transform::direction::to_complex)
             made = api.plan_r2c(rank, own.data(), batch_rank, batch.data(), static_cast<R*>(t.from), t.to,
                                 flags | preserve_input);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/front/libraries.hpp"
+
 namespace ingot::runtime {
 
 namespace {
@@ -41,10 +43,7 @@ void run_transform(const library_arguments& given, direction how) {
     std::erase_if(t.own, [](const transform::axis& a) { return a.extent == 1; });
     if (!of_complex || t.own.empty()) t.own.push_back(last);
     join_axes(t.batch);
-    if (given.stream.device.is_cuda())
-        call_cufft(t, given.stream);
-    else
-        call_fftw(t);
+    libraries::transforms(t, given.stream);
 }
 
 }  // namespace

@@ -2,10 +2,9 @@
 #include "runtime/files/zlib.hpp"
 
 #include <algorithm>
-#include <ingot/core/error.hpp>
 #include <limits>
 
-#include "runtime/system/dynamic_library.hpp"
+#include <ingot/core/error.hpp>
 
 namespace ingot::runtime {
 
@@ -20,27 +19,12 @@ constexpr int memory_level = 8;
 
 [[noreturn]] void throw_no_memory() { throw out_of_memory("[zlib] out of memory on the host"); }
 
-const zlib_api& zlib() {
-    static const zlib_api api = open_zlib("libz.so.1");
-    return api;
-}
+const zlib_api& zlib() { return opened_library<zlib_api>::get("zlib"); }
 
 }  // namespace
 
-zlib_api open_zlib(const std::string& file) try {
-    dynamic_library library(file);
-    zlib_api api;
-    library.get(api.zlibVersion, "zlibVersion");
-    library.get(api.inflateInit2_, "inflateInit2_");
-    library.get(api.inflate, "inflate");
-    library.get(api.inflateEnd, "inflateEnd");
-    library.get(api.deflateInit2_, "deflateInit2_");
-    library.get(api.deflate, "deflate");
-    library.get(api.deflateEnd, "deflateEnd");
-    library.keep_loaded();
-    return api;
-} catch (const library_error& reason) {
-    throw library_error(std::string(reason.what()) + "; compressed .npz files want zlib (Debian: zlib1g)");
+library_files zlib_api::files() {
+    return {{"libz.so.1"}, "libz.so.1 was not found; compressed .npz files want zlib (Debian: zlib1g)"};
 }
 
 zlib_stream::zlib_stream(direction d)

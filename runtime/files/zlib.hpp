@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
+
+#include "runtime/system/opened_library.hpp"
 
 namespace ingot::runtime {
 
@@ -27,19 +28,19 @@ struct z_stream {
     unsigned long reserved;
 };
 
-struct zlib_api {
-    const char* (*zlibVersion)();
-    int (*inflateInit2_)(z_stream*, int window_bits, const char* version, int stream_size);
-    int (*inflate)(z_stream*, int flush);
-    int (*inflateEnd)(z_stream*);
-    int (*deflateInit2_)(z_stream*, int level, int method, int window_bits, int memory_level, int strategy,
-                         const char* version, int stream_size);
-    int (*deflate)(z_stream*, int flush);
-    int (*deflateEnd)(z_stream*);
-};
+struct zlib_api : api_table {
+    using api_table::api_table;
+    static library_files files();
 
-/// Throws library_error, which names the package that contains the file.
-zlib_api open_zlib(const std::string& file);
+    const char* (*zlibVersion)() = function("zlibVersion");
+    int (*inflateInit2_)(z_stream*, int window_bits, const char* version, int stream_size) = function("inflateInit2_");
+    int (*inflate)(z_stream*, int flush) = function("inflate");
+    int (*inflateEnd)(z_stream*) = function("inflateEnd");
+    int (*deflateInit2_)(z_stream*, int level, int method, int window_bits, int memory_level, int strategy,
+                         const char* version, int stream_size) = function("deflateInit2_");
+    int (*deflate)(z_stream*, int flush) = function("deflate");
+    int (*deflateEnd)(z_stream*) = function("deflateEnd");
+};
 
 /// One of zlib's streams. Throws library_error where zlib is missing, out_of_memory where zlib finds no memory.
 class zlib_stream {

@@ -15,13 +15,14 @@
 #include "runtime/linalg/matrix_product.hpp"
 #include "runtime/sorting/sort_rows.hpp"
 #include "runtime/system/counters.hpp"
+#include "runtime/system/fork.hpp"
 
 namespace ingot::runtime {
 
 namespace {
 
 struct registry {
-    std::mutex mutex;
+    std::mutex& mutex = lock_across_fork(mutex_rank::tables, *new std::mutex);
     std::map<std::string, const library_function*, std::less<>> functions;
     std::deque<library_function> all;  // never shrinks: plans call replaced functions too
 };

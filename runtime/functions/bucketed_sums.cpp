@@ -5,9 +5,6 @@
 // single bucket the numbers are read in place.
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 
 #include <ingot/core/scatter.hpp>
@@ -16,8 +13,7 @@
 #include "runtime/device/ordering.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/functions/bucketed_sums_kernels.cuh.hpp"
-#include "runtime/kernels/executable.hpp"
-#include "runtime/sorting/launch_kernel.hpp"
+#include "runtime/kernels/own_kernels.hpp"
 
 namespace ingot::runtime {
 
@@ -44,28 +40,12 @@ struct arguments {
     int shift, buckets;
 };
 
-/// Loaded once for each architecture, for ever.
 struct sum_kernels {
-    std::shared_ptr<const kernel_module> module;
     loaded_kernel count, sum, partition, parts, finish;
 };
-const sum_kernels& kernels_for(std::uint32_t architecture) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<std::uint32_t, std::unique_ptr<sum_kernels>>;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<sum_kernels>& found = all[architecture];
-    if (!found) {
-        source_text source;
-        source.where = target::cuda;
-        source.architecture = "sm_" + std::to_string(architecture);
-        source.kernels = {"count_buckets", "sum_counts", "partition", "sum_parts", "finish_sums"};
-        source.text = embedded::bucketed_sums_kernels;
-        const auto module = load(source);
-        const auto kernel = [&](const char* name) { return loaded_kernel(module->kernel(name)); };
-        found.reset(new sum_kernels{module, kernel("count_buckets"), kernel("sum_counts"), kernel("partition"),
-                                    kernel("sum_parts"), kernel("finish_sums")});
-    }
-    return *found;
+const sum_kernels& kernels_for(device_id device) {
+    return own_kernels<sum_kernels>(device, {"count_buckets", "sum_counts", "partition", "sum_parts", "finish_sums"},
+                                    {}, [] { return std::string(embedded::bucketed_sums_kernels); });
 }
 
 constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
@@ -105,7 +85,7 @@ array<double> exact_sums_of_singles(const char* operation, const array<index_t>&
         const buffer_ref& to = access::target(sums).memory();
         stream_state& stream = *context_on(to->device).stream;
         stream.backend->bind_thread();
-        const sum_kernels& kernels = kernels_for(architecture_of(stream.device));
+        const sum_kernels& kernels = kernels_for(stream.device);
         const auto launch_of = [&](const loaded_kernel& kernel, const arguments& a, index_t blocks, index_t rows,
                                    unsigned size, unsigned bytes) {
             launch_kernel(operation, kernel, a, static_cast<unsigned>(blocks), static_cast<unsigned>(rows), size,

@@ -236,7 +236,7 @@ bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const 
         const std::size_t row = i % rows;
         if (counts[i].nans != 0) continue;
         std::byte* const between = aside + i / rows * aside_bytes + row * static_cast<std::size_t>(room) * each;
-        sort_on_gpu({between, between, 1, static_cast<index_t>(counts[i].aside), room, room}, type, false, stream);
+        sort_on_gpu({{between, between, 1, static_cast<index_t>(counts[i].aside), room, room}, type, false}, stream);
         const position_range wanted = positions_about(length, q[i / rows]);
         const auto first = static_cast<std::size_t>(wanted.from) - counts[i].below;
         stream.backend->copy(at(row, wanted.from), between + first * each,

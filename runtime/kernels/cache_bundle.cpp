@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <set>
 
 #include <ingot/core/error.hpp>
@@ -12,6 +13,7 @@
 
 #include "runtime/files/output_file.hpp"
 #include "runtime/kernels/kernel_module.hpp"
+#include "runtime/system/fork.hpp"
 #include "runtime/system/hash.hpp"
 #include "runtime/system/warning.hpp"
 #include "runtime/system/whole_file.hpp"
@@ -23,8 +25,9 @@ namespace {
 
 constexpr std::string_view mark = "ingot bundle\n";
 
+/// Guards the list, and the bundles on it.
 std::mutex& open_mutex() {
-    static std::mutex& mutex = *new std::mutex;
+    static std::mutex& mutex = lock_across_fork(mutex_rank::tables, *new std::mutex);
     return mutex;
 }
 std::vector<bundle_state*>& open_bundles() {
@@ -110,7 +113,6 @@ bool has_bundles() noexcept {
 std::optional<std::vector<std::byte>> find_in_bundles(const std::string& identity) {
     const std::lock_guard lock(open_mutex());
     for (bundle_state* const b : open_bundles()) {
-        const std::lock_guard of_bundle(b->mutex);
         if (const auto found = b->kernels.find(identity); found != b->kernels.end()) return found->second;
     }
     return std::nullopt;
@@ -120,7 +122,6 @@ void add_to_bundle(const std::string& identity, const std::vector<std::byte>& co
     const std::lock_guard lock(open_mutex());
     if (open_bundles().empty()) return;
     bundle_state& b = *open_bundles().back();
-    const std::lock_guard of_bundle(b.mutex);
     b.is_changed |= b.kernels.emplace(identity, code).second;
 }
 
@@ -128,7 +129,6 @@ std::string kernels_of_bundles(const std::string& architecture) {
     const std::lock_guard lock(open_mutex());
     std::string text;
     for (bundle_state* const b : open_bundles()) {
-        const std::lock_guard of_bundle(b->mutex);
         std::set<std::string> there;
         constexpr std::string_view before = "\narchitecture ";
         for (const auto& [identity, code] : b->kernels) {
@@ -167,14 +167,14 @@ with_cache_bundle::~with_cache_bundle() {
 }
 
 void with_cache_bundle::save() const {
-    const std::lock_guard lock(state_->mutex);
+    const std::lock_guard lock(runtime::open_mutex());
     if (!state_->is_changed) return;
     runtime::write_bundle(state_->path, runtime::cache_version(), state_->kernels);
     state_->is_changed = false;
 }
 
 std::size_t with_cache_bundle::size() const {
-    const std::lock_guard lock(state_->mutex);
+    const std::lock_guard lock(runtime::open_mutex());
     return state_->kernels.size();
 }
 

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +17,6 @@ namespace ingot::runtime {
 
 struct bundle_state {
     std::string path;
-    std::mutex mutex;
     std::map<std::string, std::vector<std::byte>> kernels;  // by identity
     bool is_changed = false;
 };

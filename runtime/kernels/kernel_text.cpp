@@ -57,7 +57,7 @@ const kernel_text& keep_text(std::initializer_list<std::string_view> parts, std:
     if (!preamble.empty()) add(preamble);
     text.pop_back();
     check_sets_outputs(parts);
-    static std::mutex& mutex = runtime::lock_across_fork(runtime::mutex_rank::texts, *new std::mutex);
+    static std::mutex& mutex = runtime::lock_across_fork(runtime::mutex_rank::tables, *new std::mutex);
     static auto& kept = *new std::map<std::string, kernel_text>;  // leaked: keys name them
     const std::lock_guard lock(mutex);
     const auto [at, inserted] = kept.try_emplace(text);

@@ -3,11 +3,9 @@
 #ifdef INGOT_HAS_CUDA_HEADERS
 
 #include <ingot/core/error.hpp>
-#include <memory>
 #include <string>
 
 #include "runtime/device/driver.hpp"
-#include "runtime/system/dynamic_library.hpp"
 #include "runtime/system/warning.hpp"
 
 namespace ingot::runtime {
@@ -20,32 +18,6 @@ std::optional<std::filesystem::path> find_nvrtc() {
     return version >= 13000 ? find_cuda_library("nvrtc", {13, 12}) : find_cuda_library("nvrtc", {12});
 }
 
-const nvrtc_api* open_nvrtc() try {
-    if (!nvrtc_path()) return nullptr;
-    dynamic_library library(nvrtc_path()->string());
-    auto api = std::make_unique<nvrtc_api>();
-    library.get(api->nvrtcVersion, "nvrtcVersion");
-    library.get(api->nvrtcGetErrorString, "nvrtcGetErrorString");
-    library.get(api->nvrtcGetNumSupportedArchs, "nvrtcGetNumSupportedArchs");
-    library.get(api->nvrtcGetSupportedArchs, "nvrtcGetSupportedArchs");
-    library.get(api->nvrtcCreateProgram, "nvrtcCreateProgram");
-    library.get(api->nvrtcDestroyProgram, "nvrtcDestroyProgram");
-    library.get(api->nvrtcCompileProgram, "nvrtcCompileProgram");
-    library.get(api->nvrtcAddNameExpression, "nvrtcAddNameExpression");
-    library.get(api->nvrtcGetLoweredName, "nvrtcGetLoweredName");
-    library.get(api->nvrtcGetProgramLogSize, "nvrtcGetProgramLogSize");
-    library.get(api->nvrtcGetProgramLog, "nvrtcGetProgramLog");
-    library.get(api->nvrtcGetCUBINSize, "nvrtcGetCUBINSize");
-    library.get(api->nvrtcGetCUBIN, "nvrtcGetCUBIN");
-    library.get(api->nvrtcGetPTXSize, "nvrtcGetPTXSize");
-    library.get(api->nvrtcGetPTX, "nvrtcGetPTX");
-    library.keep_loaded();
-    return api.release();  // leaked on purpose, as the library is
-} catch (const library_error& reason) {
-    warn_once(reason.what());
-    return nullptr;
-}
-
 }  // namespace
 
 const std::optional<std::filesystem::path>& nvrtc_path() {
@@ -53,8 +25,14 @@ const std::optional<std::filesystem::path>& nvrtc_path() {
     return path;
 }
 
+library_files nvrtc_api::files() {
+    const auto& path = nvrtc_path();
+    return path ? library_files{{path->string()}, {}} : library_files{};
+}
+
 const nvrtc_api* nvrtc() {
-    static const nvrtc_api* const api = open_nvrtc();
+    const nvrtc_api* const api = opened_library<nvrtc_api>::find();
+    if (api == nullptr && nvrtc_path()) warn_once(opened_library<nvrtc_api>::absence());
     return api;
 }
 

@@ -7,6 +7,8 @@
 
 #ifdef INGOT_HAS_CUDA_HEADERS
 #include <nvrtc.h>
+
+#include "runtime/system/opened_library.hpp"
 #endif
 
 namespace ingot::runtime {
@@ -16,22 +18,25 @@ const std::optional<std::filesystem::path>& nvrtc_path();
 
 #ifdef INGOT_HAS_CUDA_HEADERS
 
-struct nvrtc_api {
-    decltype(&::nvrtcVersion) nvrtcVersion;
-    decltype(&::nvrtcGetErrorString) nvrtcGetErrorString;
-    decltype(&::nvrtcGetNumSupportedArchs) nvrtcGetNumSupportedArchs;
-    decltype(&::nvrtcGetSupportedArchs) nvrtcGetSupportedArchs;
-    decltype(&::nvrtcCreateProgram) nvrtcCreateProgram;
-    decltype(&::nvrtcDestroyProgram) nvrtcDestroyProgram;
-    decltype(&::nvrtcCompileProgram) nvrtcCompileProgram;
-    decltype(&::nvrtcAddNameExpression) nvrtcAddNameExpression;
-    decltype(&::nvrtcGetLoweredName) nvrtcGetLoweredName;
-    decltype(&::nvrtcGetProgramLogSize) nvrtcGetProgramLogSize;
-    decltype(&::nvrtcGetProgramLog) nvrtcGetProgramLog;
-    decltype(&::nvrtcGetCUBINSize) nvrtcGetCUBINSize;
-    decltype(&::nvrtcGetCUBIN) nvrtcGetCUBIN;
-    decltype(&::nvrtcGetPTXSize) nvrtcGetPTXSize;
-    decltype(&::nvrtcGetPTX) nvrtcGetPTX;
+struct nvrtc_api : api_table {
+    using api_table::api_table;
+    static library_files files();
+
+    decltype(&::nvrtcVersion) nvrtcVersion = function("nvrtcVersion");
+    decltype(&::nvrtcGetErrorString) nvrtcGetErrorString = function("nvrtcGetErrorString");
+    decltype(&::nvrtcGetNumSupportedArchs) nvrtcGetNumSupportedArchs = function("nvrtcGetNumSupportedArchs");
+    decltype(&::nvrtcGetSupportedArchs) nvrtcGetSupportedArchs = function("nvrtcGetSupportedArchs");
+    decltype(&::nvrtcCreateProgram) nvrtcCreateProgram = function("nvrtcCreateProgram");
+    decltype(&::nvrtcDestroyProgram) nvrtcDestroyProgram = function("nvrtcDestroyProgram");
+    decltype(&::nvrtcCompileProgram) nvrtcCompileProgram = function("nvrtcCompileProgram");
+    decltype(&::nvrtcAddNameExpression) nvrtcAddNameExpression = function("nvrtcAddNameExpression");
+    decltype(&::nvrtcGetLoweredName) nvrtcGetLoweredName = function("nvrtcGetLoweredName");
+    decltype(&::nvrtcGetProgramLogSize) nvrtcGetProgramLogSize = function("nvrtcGetProgramLogSize");
+    decltype(&::nvrtcGetProgramLog) nvrtcGetProgramLog = function("nvrtcGetProgramLog");
+    decltype(&::nvrtcGetCUBINSize) nvrtcGetCUBINSize = function("nvrtcGetCUBINSize");
+    decltype(&::nvrtcGetCUBIN) nvrtcGetCUBIN = function("nvrtcGetCUBIN");
+    decltype(&::nvrtcGetPTXSize) nvrtcGetPTXSize = function("nvrtcGetPTXSize");
+    decltype(&::nvrtcGetPTX) nvrtcGetPTX = function("nvrtcGetPTX");
 };
 
 /// Opened once, for ever; null where there is none.

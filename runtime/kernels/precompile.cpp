@@ -11,6 +11,7 @@
 #include <ingot/kernels/compiling.hpp>
 
 #include "runtime/kernels/executable.hpp"
+#include "runtime/system/fork.hpp"
 
 namespace ingot {
 namespace runtime {
@@ -19,7 +20,7 @@ namespace {
 
 /// The compiling threads.
 struct running_threads {
-    std::mutex mutex;
+    std::mutex& mutex = lock_across_fork(mutex_rank::tables, *new std::mutex);
     std::condition_variable one_ended;
     std::size_t count = 0;
     bool process_ends = false;

@@ -16,6 +16,7 @@
 #include "runtime/device/driver.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/kernels/raw_kernels.hpp"
+#include "runtime/system/fork.hpp"
 #include "runtime/system/whole_file.hpp"
 
 namespace ingot {
@@ -50,12 +51,13 @@ const raw_program& keep_program(const char* operation, std::string_view text, co
         key += '\0';
     }
     key.append(reinterpret_cast<const char*>(image.data()), image.size());
-    static std::mutex& mutex = *new std::mutex;
+    static std::mutex& mutex = lock_across_fork(mutex_rank::tables, *new std::mutex);
     static auto& kept = *new std::map<std::string, std::unique_ptr<raw_program>>;  // leaked: kernels name them
     const std::lock_guard lock(mutex);
     std::unique_ptr<raw_program>& found = kept[std::move(key)];
     if (!found) {
         found = std::make_unique<raw_program>();
+        lock_across_fork(mutex_rank::programs, found->mutex);
         found->operation = operation;
         found->text = text;
         found->options = options;

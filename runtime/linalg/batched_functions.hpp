@@ -5,38 +5,71 @@
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 
-#include <memory>
-#include <mutex>
 #include <string>
 #include <type_traits>
 
 #include "runtime/linalg/cublas.hpp"
+#include "runtime/linalg/cusolver_library.hpp"
 
 namespace ingot::runtime {
 
-/// T: NVIDIA's type; R: the type of its parts.
+/// The letter for a type in the functions' names. T: NVIDIA's type; R: the type of its parts.
 template <class T, class R>
-struct batched_functions {
-    using part = R;
+inline constexpr char letter =
+    std::is_same_v<R, float> ? (std::is_same_v<T, R> ? 'S' : 'C') : (std::is_same_v<T, R> ? 'D' : 'Z');
 
-    cusolverStatus_t (*potrf)(cusolverDnHandle_t, cublasFillMode_t, int n, T* a[], int lda, int* infos, int batch);
+template <class T, class R>
+struct batched_cusolver : api_table {
+    using api_table::api_table;
+    static library_files files() { return cusolver_api::files(); }
+
+    cusolverStatus_t (*potrf)(cusolverDnHandle_t, cublasFillMode_t, int n, T* a[], int lda, int* infos,
+                              int batch) = named("potrf");
     cusolverStatus_t (*syevj_size)(cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t, int n, const T* a, int lda,
-                                   const R* w, int* lwork, syevjInfo_t, int batch);
+                                   const R* w, int* lwork, syevjInfo_t, int batch) = named(syevj_name, "_bufferSize");
     cusolverStatus_t (*syevj)(cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t, int n, T* a, int lda, R* w,
-                              T* work, int lwork, int* infos, syevjInfo_t, int batch);
+                              T* work, int lwork, int* infos, syevjInfo_t, int batch) = named(syevj_name);
     cusolverStatus_t (*gesvdj_size)(cusolverDnHandle_t, cusolverEigMode_t, int m, int n, const T* a, int lda,
                                     const R* s, const T* u, int ldu, const T* v, int ldv, int* lwork, gesvdjInfo_t,
-                                    int batch);
+                                    int batch) = named("gesvdj", "_bufferSize");
     cusolverStatus_t (*gesvdj)(cusolverDnHandle_t, cusolverEigMode_t, int m, int n, T* a, int lda, R* s, T* u, int ldu,
-                               T* v, int ldv, T* work, int lwork, int* infos, gesvdjInfo_t, int batch);
+                               T* v, int ldv, T* work, int lwork, int* infos, gesvdjInfo_t,
+                               int batch) = named("gesvdj");
+
+private:
+    static constexpr const char* syevj_name = std::is_same_v<T, R> ? "syevj" : "heevj";
+    any_function named(const std::string& name, const char* end = "") const {
+        return function("cusolverDn" + (letter<T, R> + name) + "Batched" + end);
+    }
+};
+
+template <class T, class R>
+struct batched_cublas : api_table {
+    using api_table::api_table;
+    static library_files files() { return files_of_cublas(); }
+
     // Pivots have 32 bits. `info` is on the host; it says which argument is wrong.
-    cublasStatus_t (*getrf)(cublasHandle_t, int n, T* const a[], int lda, int* pivots, int* infos, int batch);
+    cublasStatus_t (*getrf)(cublasHandle_t, int n, T* const a[], int lda, int* pivots, int* infos,
+                            int batch) = named("getrf");
     cublasStatus_t (*getrs)(cublasHandle_t, cublasOperation_t, int n, int right, const T* const a[], int lda,
-                            const int* pivots, T* const b[], int ldb, int* info, int batch);
+                            const int* pivots, T* const b[], int ldb, int* info, int batch) = named("getrs");
     cublasStatus_t (*trsm)(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t,
                            int m, int n, const T* factor, const T* const a[], int lda, T* const b[], int ldb,
-                           int batch);
-    cublasStatus_t (*geqrf)(cublasHandle_t, int m, int n, T* const a[], int lda, T* const tau[], int* info, int batch);
+                           int batch) = named("trsm");
+    cublasStatus_t (*geqrf)(cublasHandle_t, int m, int n, T* const a[], int lda, T* const tau[], int* info,
+                            int batch) = named("geqrf");
+
+private:
+    any_function named(const std::string& name) const { return function("cublas" + (letter<T, R> + name) + "Batched"); }
+};
+
+/// The functions of both libraries for one type. Throws library_error.
+template <class T, class R>
+struct batched_functions : batched_cusolver<T, R>, batched_cublas<T, R> {
+    using part = R;
+    explicit batched_functions(const char* operation)
+        : batched_cusolver<T, R>(opened_library<batched_cusolver<T, R>>::get(operation)),
+          batched_cublas<T, R>(opened_library<batched_cublas<T, R>>::get(operation)) {}
 };
 
 // Their types are those that NVIDIA's headers declare.
@@ -53,35 +86,5 @@ static_assert(is_declared<decltype(batched_functions<double, double>::getrf), de
 static_assert(is_declared<decltype(batched_functions<cuComplex, float>::getrs), decltype(::cublasCgetrsBatched)>);
 static_assert(is_declared<decltype(batched_functions<cuComplex, float>::trsm), decltype(::cublasCtrsmBatched)>);
 static_assert(is_declared<decltype(batched_functions<cuComplex, float>::geqrf), decltype(::cublasCgeqrfBatched)>);
-
-/// Opened once, for ever; open_cusolver() opens cuSOLVER's library. Throws library_error.
-template <class T, class R, class F>
-const batched_functions<T, R>& batched(const char* operation, const F& open_cusolver) {
-    static std::mutex mutex;
-    static const batched_functions<T, R>* known = nullptr;
-    const std::lock_guard lock(mutex);
-    if (known != nullptr) return *known;
-    constexpr bool is_complex = !std::is_same_v<T, R>;
-    const char prefix = std::is_same_v<R, float> ? (is_complex ? 'C' : 'S') : (is_complex ? 'Z' : 'D');
-    dynamic_library cusolver = open_cusolver(), cublas = open_cublas(operation);
-    auto made = std::make_unique<batched_functions<T, R>>();
-    const auto get = [&](auto& function, const dynamic_library& from, const char* library, const std::string& name) {
-        from.get(function, (library + std::string(1, prefix) + name).c_str());
-    };
-    const std::string eigenvalues = is_complex ? "heevjBatched" : "syevjBatched";
-    get(made->potrf, cusolver, "cusolverDn", "potrfBatched");
-    get(made->syevj_size, cusolver, "cusolverDn", eigenvalues + "_bufferSize");
-    get(made->syevj, cusolver, "cusolverDn", eigenvalues);
-    get(made->gesvdj_size, cusolver, "cusolverDn", "gesvdjBatched_bufferSize");
-    get(made->gesvdj, cusolver, "cusolverDn", "gesvdjBatched");
-    get(made->getrf, cublas, "cublas", "getrfBatched");
-    get(made->getrs, cublas, "cublas", "getrsBatched");
-    get(made->trsm, cublas, "cublas", "trsmBatched");
-    get(made->geqrf, cublas, "cublas", "geqrfBatched");
-    cusolver.keep_loaded();
-    cublas.keep_loaded();
-    known = made.release();
-    return *known;
-}
 
 }  // namespace ingot::runtime

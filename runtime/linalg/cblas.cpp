@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <complex>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,7 +9,7 @@
 #include <ingot/core/half.hpp>
 
 #include "runtime/linalg/matrix_product.hpp"
-#include "runtime/system/dynamic_library.hpp"
+#include "runtime/system/opened_library.hpp"
 
 namespace ingot::runtime {
 
@@ -18,37 +17,22 @@ namespace {
 
 // The interface's constants and functions, as its standard defines them.
 constexpr int by_columns = 102, as_it_is = 111, transposed = 112;
-struct cblas_api {
-    void (*cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
-    void (*cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
-                        int);
-    void (*cblas_cgemm)(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*,
-                        void*, int);
-    void (*cblas_zgemm)(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*,
-                        void*, int);
-};
+struct cblas_api : api_table {
+    using api_table::api_table;
+    static library_files files() {
+        return {{"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libblis.so.4", "libcblas.so.3"},
+                "no library of BLAS is here: libopenblas.so.0 is wanted (Debian: libopenblas0)"};
+    }
 
-/// Opened once, for ever. Throws library_error.
-const cblas_api& cblas() {
-    static const cblas_api& api = *[]() -> const cblas_api* {
-        for (const char* name :
-             {"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libblis.so.4", "libcblas.so.3"})
-            try {
-                dynamic_library library(name);
-                auto made = std::make_unique<cblas_api>();
-                library.get(made->cblas_sgemm, "cblas_sgemm");
-                library.get(made->cblas_dgemm, "cblas_dgemm");
-                library.get(made->cblas_cgemm, "cblas_cgemm");
-                library.get(made->cblas_zgemm, "cblas_zgemm");
-                library.keep_loaded();
-                return made.release();
-            } catch (const library_error&) {
-                continue;
-            }
-        throw library_error("[matmul] no library of BLAS is here: libopenblas.so.0 is wanted (Debian: libopenblas0)");
-    }();
-    return api;
-}
+    void (*cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*,
+                        int) = function("cblas_sgemm");
+    void (*cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
+                        int) = function("cblas_dgemm");
+    void (*cblas_cgemm)(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*,
+                        void*, int) = function("cblas_cgemm");
+    void (*cblas_zgemm)(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*,
+                        void*, int) = function("cblas_zgemm");
+};
 
 int as_int(index_t n) {
     if (n > std::numeric_limits<int>::max())
@@ -94,11 +78,11 @@ void multiply_halves(product_call c, const cblas_api& api) {
 
 }  // namespace
 
-void call_cblas(const product_call& c, dtype type) {
-    const cblas_api& api = cblas();
+void call_cblas(const product_call& c) {
+    const cblas_api& api = opened_library<cblas_api>::get("matmul");
     const std::complex<double> one(1), zero(0);
     const std::complex<float> one_f(1), zero_f(0);
-    switch (type) {
+    switch (c.type) {
         case dtype::f4:
             return multiply<float>(c, api.cblas_sgemm, 1.0f, 0.0f);
         case dtype::f8:
@@ -114,7 +98,7 @@ void call_cblas(const product_call& c, dtype type) {
         case dtype::bf:
             return multiply_halves<bfloat16>(c, api);
         default:
-            throw library_error("[matmul] CBLAS multiplies no " + std::string(name(type)));
+            throw library_error("[matmul] CBLAS multiplies no " + std::string(name(c.type)));
     }
 }
 

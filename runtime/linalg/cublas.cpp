@@ -10,14 +10,13 @@
 #include <cublas_v2.h>
 
 #include <complex>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 
 #include <ingot/core/buffer.hpp>
 
 #include "runtime/device/driver.hpp"
+#include "runtime/device/of_stream.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/pool.hpp"
 
@@ -25,31 +24,19 @@ namespace ingot::runtime {
 
 namespace {
 
-struct cublas_api {
-    decltype(&::cublasGetStatusString) cublasGetStatusString;
-    decltype(&::cublasCreate_v2) cublasCreate;
-    decltype(&::cublasSetStream_v2) cublasSetStream;
-    decltype(&::cublasSetWorkspace_v2) cublasSetWorkspace;
-    decltype(&::cublasGemmStridedBatchedEx_64) cublasGemmStridedBatchedEx_64;
+struct cublas_api : api_table {
+    using api_table::api_table;
+    static library_files files() { return files_of_cublas(); }
+
+    decltype(&::cublasGetStatusString) cublasGetStatusString = function("cublasGetStatusString");
+    decltype(&::cublasCreate_v2) cublasCreate = function("cublasCreate_v2");
+    decltype(&::cublasSetStream_v2) cublasSetStream = function("cublasSetStream_v2");
+    decltype(&::cublasSetWorkspace_v2) cublasSetWorkspace = function("cublasSetWorkspace_v2");
+    decltype(&::cublasGemmStridedBatchedEx_64) cublasGemmStridedBatchedEx_64 =
+        function("cublasGemmStridedBatchedEx_64");
 };
 
-/// Opened once, for ever. Throws library_error.
-const cublas_api& cublas(const char* doing) {
-    static std::mutex& mutex = *new std::mutex;
-    static const cublas_api* known = nullptr;
-    const std::lock_guard lock(mutex);
-    if (known != nullptr) return *known;
-    dynamic_library library = open_cublas(doing);
-    auto made = std::make_unique<cublas_api>();
-    library.get(made->cublasGetStatusString, "cublasGetStatusString");
-    library.get(made->cublasCreate, "cublasCreate_v2");
-    library.get(made->cublasSetStream, "cublasSetStream_v2");
-    library.get(made->cublasSetWorkspace, "cublasSetWorkspace_v2");
-    library.get(made->cublasGemmStridedBatchedEx_64, "cublasGemmStridedBatchedEx_64");
-    library.keep_loaded();
-    known = made.release();
-    return *known;
-}
+const cublas_api& cublas(const char* doing) { return opened_library<cublas_api>::get(doing); }
 
 /// A stream's handle; one thread uses it at a time.
 struct stream_handle {
@@ -58,26 +45,10 @@ struct stream_handle {
     buffer_ref workspace;
 };
 
-stream_handle& handle_of(stream_state& stream) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<const stream_state*, stream_handle>;  // leaked, as streams are
-    const std::lock_guard lock(mutex);
-    return all[&stream];
-}
-
 /// The size that NVIDIA recommends for Hopper.
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
 }  // namespace
-
-dynamic_library open_cublas(const char* doing) {
-    const auto path = find_cuda_library("cublas", {13, 12});
-    if (!path)
-        throw library_error("[" + std::string(doing) +
-                            "] libcublas.so.13 or .12 was not found (from NVIDIA's repository: libcublas-13-0); "
-                            "CUDA_HOME can name where it is");
-    return dynamic_library(path->string());
-}
 
 cublas_types cublas_types_of(dtype t, bool tf32) {
     static const float one_f = 1, zero_f = 0;
@@ -110,7 +81,7 @@ void check(cublasStatus_t status, const char* doing) {
 
 cublas_use use_cublas(const char* doing, stream_state& stream) {
     const cublas_api& api = cublas(doing);
-    stream_handle& h = handle_of(stream);
+    stream_handle& h = of_stream<stream_handle>(stream);
     cublas_use use{std::unique_lock(h.mutex), nullptr, nullptr, workspace_bytes};
     if (h.handle == nullptr) {
         h.workspace = stream.pool->allocate_permanent(workspace_bytes, stream);
@@ -125,15 +96,15 @@ cublas_use use_cublas(const char* doing, stream_state& stream) {
 namespace {
 
 /// Adds the bias to each row of a result, as the product of a column of ones and the bias.
-void add_bias(const product_call& c, dtype type, stream_state& stream) {
-    const auto of_type = static_cast<std::size_t>(c.n) * detail::size_of(type);
+void add_bias(const product_call& c, stream_state& stream) {
+    const auto of_type = static_cast<std::size_t>(c.n) * detail::size_of(c.type);
     const buffer_ref ones = allocate_buffer((of_type + 3) / 4 * 4, stream.device, stream);
     order_write(*ones, stream);
-    const std::uint32_t one = type == dtype::f4 ? 0x3f800000u : type == dtype::f2 ? 0x3c003c00u : 0x3f803f80u;
+    const std::uint32_t one = c.type == dtype::f4 ? 0x3f800000u : c.type == dtype::f2 ? 0x3c003c00u : 0x3f803f80u;
     check(driver()->cuMemsetD32Async(reinterpret_cast<CUdeviceptr>(ones->data), one, (of_type + 3) / 4,
                                      reinterpret_cast<CUstream>(stream.native)),
           "adding a bias");
-    const cublas_types t = cublas_types_of(type, false);
+    const cublas_types t = cublas_types_of(c.type, false);
     const cublas_use use = use_cublas("matmul", stream);
     check(cublas("matmul").cublasGemmStridedBatchedEx_64(
               use.handle, CUBLAS_OP_N, CUBLAS_OP_N, c.m, c.n, 1, t.one, c.bias, t.data, c.m, 0, ones->data, t.data, 1,
@@ -141,8 +112,8 @@ void add_bias(const product_call& c, dtype type, stream_state& stream) {
           "matmul");
 }
 
-void multiply(const product_call& c, dtype type, stream_state& stream) {
-    const cublas_types t = cublas_types_of(type, c.tf32);
+void multiply(const product_call& c, stream_state& stream) {
+    const cublas_types t = cublas_types_of(c.type, c.tf32);
     const cublas_use use = use_cublas("matmul", stream);
     const auto op = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
     check(cublas("matmul").cublasGemmStridedBatchedEx_64(
@@ -154,11 +125,11 @@ void multiply(const product_call& c, dtype type, stream_state& stream) {
 
 }  // namespace
 
-void call_cublas(const product_call& c, dtype type, stream_state& stream) {
-    if (c.bias == nullptr) return multiply(c, type, stream);
-    if (call_cublas_lt(c, type, stream)) return;
-    multiply(c, type, stream);
-    add_bias(c, type, stream);
+void call_cublas(const product_call& c, stream_state& stream) {
+    if (c.bias == nullptr) return multiply(c, stream);
+    if (call_cublas_lt(c, stream)) return;
+    multiply(c, stream);
+    add_bias(c, stream);
 }
 
 }  // namespace ingot::runtime
@@ -167,7 +138,7 @@ void call_cublas(const product_call& c, dtype type, stream_state& stream) {
 
 namespace ingot::runtime {
 
-void call_cublas(const product_call&, dtype, stream_state&) {
+void call_cublas(const product_call&, stream_state&) {
     throw library_error(
         "[matmul] Ingot was built without the headers of cuBLAS (from NVIDIA's repository: "
         "libcublas-dev-13-0)");

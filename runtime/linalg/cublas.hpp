@@ -12,9 +12,11 @@
 
 #include "runtime/device/stream.hpp"
 #include "runtime/linalg/matrix_product.hpp"
-#include "runtime/system/dynamic_library.hpp"
+#include "runtime/system/opened_library.hpp"
 
 namespace ingot::runtime {
+
+inline library_files files_of_cublas() { return files_of_cuda_library("cublas", {13, 12}); }
 
 struct cublas_use {
     std::unique_lock<std::mutex> lock;
@@ -36,9 +38,7 @@ struct cublas_types {
 cublas_types cublas_types_of(dtype, bool tf32);
 /// A product with its bias in one call of cublasLt; returns false, with nothing done, where cublasLt has no kernel for
 /// it.
-bool call_cublas_lt(const product_call&, dtype, stream_state&);
-/// libcublas itself, for functions other than products of matrices. Throws library_error where it is missing.
-dynamic_library open_cublas(const char* doing);
+bool call_cublas_lt(const product_call&, stream_state&);
 
 }  // namespace ingot::runtime
 

@@ -19,49 +19,26 @@ namespace ingot::runtime {
 
 namespace {
 
-struct cublas_lt_api {
-    decltype(&::cublasLtMatmulDescCreate) create_product;
-    decltype(&::cublasLtMatmulDescDestroy) destroy_product;
-    decltype(&::cublasLtMatmulDescSetAttribute) set_of_product;
-    decltype(&::cublasLtMatrixLayoutCreate) create_layout;
-    decltype(&::cublasLtMatrixLayoutDestroy) destroy_layout;
-    decltype(&::cublasLtMatrixLayoutSetAttribute) set_of_layout;
-    decltype(&::cublasLtMatmulPreferenceCreate) create_preference;
-    decltype(&::cublasLtMatmulPreferenceDestroy) destroy_preference;
-    decltype(&::cublasLtMatmulPreferenceSetAttribute) set_of_preference;
-    decltype(&::cublasLtMatmulAlgoGetHeuristic) choose;
-    decltype(&::cublasLtMatmul) multiply;
+struct cublas_lt_api : api_table {
+    using api_table::api_table;
+    static library_files files() { return files_of_cuda_library("cublasLt", {13, 12}); }
+
+    decltype(&::cublasLtMatmulDescCreate) create_product = function("cublasLtMatmulDescCreate");
+    decltype(&::cublasLtMatmulDescDestroy) destroy_product = function("cublasLtMatmulDescDestroy");
+    decltype(&::cublasLtMatmulDescSetAttribute) set_of_product = function("cublasLtMatmulDescSetAttribute");
+    decltype(&::cublasLtMatrixLayoutCreate) create_layout = function("cublasLtMatrixLayoutCreate");
+    decltype(&::cublasLtMatrixLayoutDestroy) destroy_layout = function("cublasLtMatrixLayoutDestroy");
+    decltype(&::cublasLtMatrixLayoutSetAttribute) set_of_layout = function("cublasLtMatrixLayoutSetAttribute");
+    decltype(&::cublasLtMatmulPreferenceCreate) create_preference = function("cublasLtMatmulPreferenceCreate");
+    decltype(&::cublasLtMatmulPreferenceDestroy) destroy_preference = function("cublasLtMatmulPreferenceDestroy");
+    decltype(&::cublasLtMatmulPreferenceSetAttribute) set_of_preference =
+        function("cublasLtMatmulPreferenceSetAttribute");
+    decltype(&::cublasLtMatmulAlgoGetHeuristic) choose = function("cublasLtMatmulAlgoGetHeuristic");
+    decltype(&::cublasLtMatmul) multiply = function("cublasLtMatmul");
 };
 
-const cublas_lt_api* open_cublas_lt() {
-    const auto path = find_cuda_library("cublasLt", {13, 12});
-    if (!path) return nullptr;
-    try {
-        dynamic_library library(path->string());
-        auto made = std::make_unique<cublas_lt_api>();
-        library.get(made->create_product, "cublasLtMatmulDescCreate");
-        library.get(made->destroy_product, "cublasLtMatmulDescDestroy");
-        library.get(made->set_of_product, "cublasLtMatmulDescSetAttribute");
-        library.get(made->create_layout, "cublasLtMatrixLayoutCreate");
-        library.get(made->destroy_layout, "cublasLtMatrixLayoutDestroy");
-        library.get(made->set_of_layout, "cublasLtMatrixLayoutSetAttribute");
-        library.get(made->create_preference, "cublasLtMatmulPreferenceCreate");
-        library.get(made->destroy_preference, "cublasLtMatmulPreferenceDestroy");
-        library.get(made->set_of_preference, "cublasLtMatmulPreferenceSetAttribute");
-        library.get(made->choose, "cublasLtMatmulAlgoGetHeuristic");
-        library.get(made->multiply, "cublasLtMatmul");
-        library.keep_loaded();
-        return made.release();
-    } catch (const library_error&) {
-        return nullptr;  // the bias is then added by a kernel behind the product
-    }
-}
-
-/// Opened once, for ever; null where it is missing.
-const cublas_lt_api* cublas_lt() {
-    static const cublas_lt_api* const known = open_cublas_lt();
-    return known;
-}
+/// Null where it is missing: a kernel behind the product then adds the bias.
+const cublas_lt_api* cublas_lt() { return opened_library<cublas_lt_api>::find(); }
 
 struct product_traits {
     using type = cublasLtMatmulDesc_t;
@@ -109,10 +86,10 @@ std::uint32_t alignment_of(const void* p) {
 
 bool has_cublas_lt() { return cublas_lt() != nullptr; }
 
-bool call_cublas_lt(const product_call& c, dtype type, stream_state& stream) {
+bool call_cublas_lt(const product_call& c, stream_state& stream) {
     if (c.batch > std::numeric_limits<std::int32_t>::max()) return false;
     const cublas_lt_api& api = *cublas_lt();
-    const cublas_types t = cublas_types_of(type, c.tf32);
+    const cublas_types t = cublas_types_of(c.type, c.tf32);
     const cublas_use use = use_cublas(doing, stream);
     const auto handle = reinterpret_cast<cublasLtHandle_t>(use.handle);  // a cuBLAS handle is one of cublasLt too
 
@@ -164,7 +141,7 @@ namespace ingot::runtime {
 
 bool has_cublas_lt() { return false; }
 #if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cublas_v2.h>)
-bool call_cublas_lt(const product_call&, dtype, stream_state&) { return false; }
+bool call_cublas_lt(const product_call&, stream_state&) { return false; }
 #endif
 
 }  // namespace ingot::runtime

@@ -45,10 +45,8 @@ void gpu_call::run(solver which) {
     }
 }
 
-void run_cusolver(const char* operation, detail::solver which, int option, dtype type,
-                  std::span<const detail::matrix_operand> operands, std::span<const detail::destination> results,
-                  stream_state& stream) {
-    gpu_call(operation, option, type, operands, results, stream).run(which);
+void call_cusolver(const solver_call& c, stream_state& stream) {
+    gpu_call(c.operation, c.option, c.type, c.operands, c.results, stream).run(c.which);
 }
 
 }  // namespace ingot::runtime
@@ -57,9 +55,8 @@ void run_cusolver(const char* operation, detail::solver which, int option, dtype
 
 namespace ingot::runtime {
 
-void run_cusolver(const char* operation, detail::solver, int, dtype, std::span<const detail::matrix_operand>,
-                  std::span<const detail::destination>, stream_state&) {
-    throw library_error("[" + std::string(operation) +
+void call_cusolver(const solver_call& c, stream_state&) {
+    throw library_error("[" + std::string(c.operation) +
                         "] Ingot was built without the headers of cuSOLVER (from NVIDIA's repository: "
                         "libcusolver-dev-13-0)");
 }

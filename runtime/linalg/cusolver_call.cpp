@@ -14,6 +14,19 @@
 
 namespace ingot::runtime {
 
+cudaDataType cusolver_type(dtype t) {
+    switch (t) {
+        case dtype::f4:
+            return CUDA_R_32F;
+        case dtype::f8:
+            return CUDA_R_64F;
+        case dtype::c8:
+            return CUDA_C_32F;
+        default:
+            return CUDA_C_64F;
+    }
+}
+
 gpu_call::gpu_call(const char* operation, int option, dtype type, std::span<const matrix_operand> operands,
                    std::span<const destination> results, stream_state& stream)
     : solver_problem(operation, operands),
@@ -22,8 +35,8 @@ gpu_call::gpu_call(const char* operation, int option, dtype type, std::span<cons
       part_(detail::kind_of(type) == detail::kind::complex ? detail::part_of(type) : type),
       results_(results),
       stream_(stream),
-      api_(cusolver(operation)),
-      handle_(cusolver_handle_of(stream)),
+      api_(opened_library<cusolver_api>::get(operation)),
+      handle_(of_stream<cusolver_handle>(stream)),
       lock_(handle_.mutex) {
     stream.backend->bind_thread();
     if (handle_.handle == nullptr) check(api_.create(&handle_.handle));

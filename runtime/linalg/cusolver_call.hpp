@@ -136,9 +136,7 @@ private:
     /// f(functions of the matrices' type, a zero of NVIDIA's type)
     template <class F>
     void in_type(const F& f) {
-        const auto with = [&]<class T, class R>(T zero, R) {
-            f(batched<T, R>(operation_, [&] { return open_cusolver(operation_); }), zero);
-        };
+        const auto with = [&]<class T, class R>(T zero, R) { f(batched_functions<T, R>(operation_), zero); };
         switch (type_) {
             case dtype::f4:
                 return with(float{}, float{});

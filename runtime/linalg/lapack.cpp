@@ -1,57 +1,35 @@
 #include "runtime/linalg/lapack.hpp"
 
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <type_traits>
 
-#include <ingot/core/error.hpp>
-
-#include "runtime/system/dynamic_library.hpp"
 #include "runtime/system/fork.hpp"
+#include "runtime/system/opened_library.hpp"
 
 namespace ingot::runtime {
 
 namespace {
 
-struct lapack_api {
+struct lapack_api : api_table {
+    explicit lapack_api(const dynamic_library& library) : api_table(library) {
+        const auto get = [&](auto& function, const char* symbol) { library.get(function, symbol); };
+        fill(s, 's', get);
+        fill(d, 'd', get);
+        fill(c, 'c', get);
+        fill(z, 'z', get);
+    }
+    static library_files files() {
+        return {{"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "liblapack.so.3"},
+                "no library of LAPACK is here: libopenblas.so.0 is wanted (Debian: libopenblas0)"};
+    }
+
     lapack_functions<float> s;
     lapack_functions<double> d;
     lapack_functions<std::complex<float>> c;
     lapack_functions<std::complex<double>> z;
-    std::optional<library_threads> threads;
+    library_threads threads{optional_function("openblas_get_num_threads"),
+                            optional_function("openblas_set_num_threads")};
 };
-
-/// Null where there is none.
-const lapack_api* open_lapack() {
-    for (const char* name : {"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "liblapack.so.3"}) try {
-            dynamic_library library(name);
-            auto made = std::make_unique<lapack_api>();
-            const auto get = [&](auto& function, const char* symbol) { library.get(function, symbol); };
-            fill(made->s, 's', get);
-            fill(made->d, 'd', get);
-            fill(made->c, 'c', get);
-            fill(made->z, 'z', get);
-            const auto has = [&](auto& function, const char* symbol) {
-                function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.find(symbol));
-                return function != nullptr;
-            };
-            library_threads threads{};
-            if (has(threads.get, "openblas_get_num_threads") && has(threads.set, "openblas_set_num_threads"))
-                made->threads = threads;
-            library.keep_loaded();
-            return made.release();
-        } catch (const library_error&) {
-            continue;
-        }
-    return nullptr;
-}
-
-const lapack_api* the_lapack() {
-    static const lapack_api* const api = open_lapack();
-    return api;
-}
 
 /// The number of users that want one thread, and the number of threads before.
 struct single_threads {
@@ -70,8 +48,8 @@ single_threads& singles() {
 }  // namespace
 
 const library_threads* threads_of_lapack() {
-    const lapack_api* const api = the_lapack();
-    return api != nullptr && api->threads ? &*api->threads : nullptr;
+    const lapack_api* const api = opened_library<lapack_api>::find();
+    return api != nullptr && api->threads.get != nullptr && api->threads.set != nullptr ? &api->threads : nullptr;
 }
 
 one_library_thread::one_library_thread(bool enabled) : threads_(enabled ? threads_of_lapack() : nullptr) {
@@ -91,18 +69,15 @@ one_library_thread::~one_library_thread() {
 
 template <class T>
 const lapack_functions<T>& lapack(const char* operation) {
-    const lapack_api* const api = the_lapack();
-    if (api == nullptr)
-        throw library_error("[" + std::string(operation) +
-                            "] no library of LAPACK is here: libopenblas.so.0 is wanted (Debian: libopenblas0)");
+    const lapack_api& api = opened_library<lapack_api>::get(operation);
     if constexpr (std::is_same_v<T, float>)
-        return api->s;
+        return api.s;
     else if constexpr (std::is_same_v<T, double>)
-        return api->d;
+        return api.d;
     else if constexpr (std::is_same_v<T, std::complex<float>>)
-        return api->c;
+        return api.c;
     else
-        return api->z;
+        return api.z;
 }
 
 template const lapack_functions<float>& lapack(const char*);

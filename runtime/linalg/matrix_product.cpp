@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include <ingot/core/error.hpp>
 #include <ingot/core/key.hpp>
+
+#include "runtime/front/libraries.hpp"
 
 namespace ingot::runtime {
 
@@ -41,6 +42,7 @@ void matrix_product(const library_arguments& given) {
                       {of_b.leading, of_a.leading},
                       nullptr,
                       std::max<index_t>({rows == 1 ? 0 : c.strides[batch], columns, 1})};
+    call.type = c.type;
     call.tf32 = !given.attributes.empty() && given.attributes[0] == static_cast<std::uint32_t>(detail::math_mode::tf32);
     if (given.operands.size() > 2) call.bias = given.operands[2].data;
     index_t outer = 1;
@@ -59,10 +61,7 @@ void matrix_product(const library_arguments& given) {
         call.operands[0] = static_cast<const std::byte*>(b.data) + at[0] * each;
         call.operands[1] = static_cast<const std::byte*>(a.data) + at[1] * each;
         call.result = static_cast<std::byte*>(c.data) + at[2] * each;
-        if (given.stream.device.is_cuda())
-            call_cublas(call, c.type, given.stream);
-        else
-            call_cblas(call, c.type);
+        libraries::products(call, given.stream);
     }
 }
 

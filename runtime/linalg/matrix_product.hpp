@@ -20,12 +20,13 @@ struct product_call {
     index_t leading_of_result;
     index_t batch = 1;               // number of products
     index_t strides[3] = {0, 0, 0};  // elements from one product to the next, for the operands and the result
-    bool tf32 = false;               // float32 operands may be cut to ten bits of their fractions
-    const void* bias = nullptr;      // for a GPU: added along the result's columns; 16-byte aligned
+    dtype type = dtype::f4;
+    bool tf32 = false;           // float32 operands may be cut to ten bits of their fractions
+    const void* bias = nullptr;  // for a GPU: added along the result's columns; 16-byte aligned
 };
-void call_cublas(const product_call&, dtype, stream_state&);
+void call_cublas(const product_call&, stream_state&);
 /// Whether a GPU's products may have a bias.
 bool has_cublas_lt();
-void call_cblas(const product_call&, dtype);
+void call_cblas(const product_call&);
 
 }  // namespace ingot::runtime

@@ -10,11 +10,30 @@
 
 #include <ingot/core/error.hpp>
 
-#include "runtime/device/graphs.hpp"
 #include "runtime/front/evaluate.hpp"
+#include "runtime/front/libraries.hpp"
 #include "runtime/linalg/lapack_call.hpp"
-#include "runtime/linalg/solvers.hpp"
 #include "runtime/system/counters.hpp"
+
+namespace ingot::runtime {
+
+void call_lapack(const solver_call& c) {
+    const auto run = [&]<class T>(std::type_identity<T>) {
+        lapack_call<T>(c.operation, c.option, c.number, c.operands, c.results, c.stream).run(c.which);
+    };
+    switch (c.type) {
+        case dtype::f4:
+            return run(std::type_identity<float>{});
+        case dtype::f8:
+            return run(std::type_identity<double>{});
+        case dtype::c8:
+            return run(std::type_identity<std::complex<float>>{});
+        default:
+            return run(std::type_identity<std::complex<double>>{});
+    }
+}
+
+}  // namespace ingot::runtime
 
 namespace ingot::detail {
 
@@ -24,37 +43,17 @@ void run_solver(const char* operation, solver which, int option, double number, 
     for (const matrix_operand& o : operands)
         if (o.memory) device = o.memory->device;
     runtime::stream_state& stream = *runtime::context_on(device).stream;
-    if (!device.is_host()) {
+    if (!device.is_host() && operands[0].where.size() == 0) {
         // The results for no elements are known; they are made on the host.
-        if (operands[0].where.size() == 0) {
-            const with_device there(ingot::device::host());
-            std::vector<matrix_operand> nothing;
-            const buffer_ref none;
-            for (const matrix_operand& o : operands) nothing.push_back({none, o.where});
-            run_solver(operation, which, option, number, type, nothing, results);
-            for (const destination& to : results) to.memory = copy_of(to.memory, device);
-            return;
-        }
-        runtime::run_cusolver(operation, which, option, type, operands, results, stream);
-        return runtime::add(runtime::counter::library_calls);
+        const with_device there(ingot::device::host());
+        std::vector<matrix_operand> nothing;
+        const buffer_ref none;
+        for (const matrix_operand& o : operands) nothing.push_back({none, o.where});
+        run_solver(operation, which, option, number, type, nothing, results);
+        for (const destination& to : results) to.memory = copy_of(to.memory, device);
+        return;
     }
-    runtime::check_not_recorded(stream, "a solver");
-    const auto run = [&]<class T>(std::type_identity<T>) {
-        runtime::lapack_call<T>(operation, option, number, operands, results, stream).run(which);
-    };
-    switch (type) {
-        case dtype::f4:
-            run(std::type_identity<float>{});
-            break;
-        case dtype::f8:
-            run(std::type_identity<double>{});
-            break;
-        case dtype::c8:
-            run(std::type_identity<std::complex<float>>{});
-            break;
-        default:
-            run(std::type_identity<std::complex<double>>{});
-    }
+    runtime::libraries::solvers({operation, which, option, number, type, operands, results, stream}, stream);
     runtime::add(runtime::counter::library_calls);
 }
 

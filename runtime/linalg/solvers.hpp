@@ -72,9 +72,18 @@ std::complex<R> eigenvector_element(const F& packed, I k, R imaginary) {
     return imaginary > 0 ? std::complex<R>(packed(k), packed(k + 1)) : std::complex<R>(packed(k - 1), -packed(k));
 }
 
-/// Solves on a GPU, by cuSOLVER. Throws library_error where the library is missing or lacks the function.
-void run_cusolver(const char* operation, detail::solver which, int option, dtype type,
-                  std::span<const detail::matrix_operand> operands, std::span<const detail::destination> results,
-                  stream_state& stream);
+struct solver_call {
+    const char* operation;
+    detail::solver which;
+    int option;
+    double number;
+    dtype type;
+    std::span<const detail::matrix_operand> operands;
+    std::span<const detail::destination> results;
+    stream_state& stream;
+};
+void call_lapack(const solver_call&);
+/// Throws library_error where cuSOLVER is missing or lacks the function.
+void call_cusolver(const solver_call&, stream_state&);
 
 }  // namespace ingot::runtime

@@ -12,7 +12,7 @@
 #include "runtime/device/ordering.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/system/counters.hpp"
-#include "runtime/system/dynamic_library.hpp"
+#include "runtime/system/opened_library.hpp"
 
 namespace ingot {
 
@@ -67,54 +67,29 @@ namespace ingot::runtime {
 
 namespace {
 
-struct curand_api {
-    decltype(&::curandCreateGenerator) create;
-    decltype(&::curandCreateGeneratorHost) create_on_host;
-    decltype(&::curandDestroyGenerator) destroy;
-    decltype(&::curandSetStream) set_stream;
-    decltype(&::curandSetPseudoRandomGeneratorSeed) set_seed;
-    decltype(&::curandSetGeneratorOffset) set_offset;
-    decltype(&::curandSetQuasiRandomGeneratorDimensions) set_dimensions;
-    decltype(&::curandGenerate) bits;
-    decltype(&::curandGenerateUniform) uniform;
-    decltype(&::curandGenerateUniformDouble) uniform_double;
-    decltype(&::curandGenerateNormal) normal;
-    decltype(&::curandGenerateNormalDouble) normal_double;
-    decltype(&::curandGenerateLogNormal) lognormal;
-    decltype(&::curandGenerateLogNormalDouble) lognormal_double;
-    decltype(&::curandGeneratePoisson) poisson;
+struct curand_api : api_table {
+    using api_table::api_table;
+    static library_files files() { return files_of_cuda_library("curand", {10}); }
+
+    decltype(&::curandCreateGenerator) create = function("curandCreateGenerator");
+    decltype(&::curandCreateGeneratorHost) create_on_host = function("curandCreateGeneratorHost");
+    decltype(&::curandDestroyGenerator) destroy = function("curandDestroyGenerator");
+    decltype(&::curandSetStream) set_stream = function("curandSetStream");
+    decltype(&::curandSetPseudoRandomGeneratorSeed) set_seed = function("curandSetPseudoRandomGeneratorSeed");
+    decltype(&::curandSetGeneratorOffset) set_offset = function("curandSetGeneratorOffset");
+    decltype(&::curandSetQuasiRandomGeneratorDimensions) set_dimensions =
+        function("curandSetQuasiRandomGeneratorDimensions");
+    decltype(&::curandGenerate) bits = function("curandGenerate");
+    decltype(&::curandGenerateUniform) uniform = function("curandGenerateUniform");
+    decltype(&::curandGenerateUniformDouble) uniform_double = function("curandGenerateUniformDouble");
+    decltype(&::curandGenerateNormal) normal = function("curandGenerateNormal");
+    decltype(&::curandGenerateNormalDouble) normal_double = function("curandGenerateNormalDouble");
+    decltype(&::curandGenerateLogNormal) lognormal = function("curandGenerateLogNormal");
+    decltype(&::curandGenerateLogNormalDouble) lognormal_double = function("curandGenerateLogNormalDouble");
+    decltype(&::curandGeneratePoisson) poisson = function("curandGeneratePoisson");
 };
 
-/// Opened once, for ever. Throws library_error.
-const curand_api& curand() {
-    static const curand_api& api = *[]() -> const curand_api* {
-        const auto path = find_cuda_library("curand", {10});
-        if (!path)
-            throw library_error(
-                "[curand_generator] libcurand.so.10 was not found (from NVIDIA's repository: libcurand-13-0); "
-                "CUDA_HOME can name where it is");
-        dynamic_library library(path->string());
-        auto made = std::make_unique<curand_api>();
-        library.get(made->create, "curandCreateGenerator");
-        library.get(made->create_on_host, "curandCreateGeneratorHost");
-        library.get(made->destroy, "curandDestroyGenerator");
-        library.get(made->set_stream, "curandSetStream");
-        library.get(made->set_seed, "curandSetPseudoRandomGeneratorSeed");
-        library.get(made->set_offset, "curandSetGeneratorOffset");
-        library.get(made->set_dimensions, "curandSetQuasiRandomGeneratorDimensions");
-        library.get(made->bits, "curandGenerate");
-        library.get(made->uniform, "curandGenerateUniform");
-        library.get(made->uniform_double, "curandGenerateUniformDouble");
-        library.get(made->normal, "curandGenerateNormal");
-        library.get(made->normal_double, "curandGenerateNormalDouble");
-        library.get(made->lognormal, "curandGenerateLogNormal");
-        library.get(made->lognormal_double, "curandGenerateLogNormalDouble");
-        library.get(made->poisson, "curandGeneratePoisson");
-        library.keep_loaded();
-        return made.release();
-    }();
-    return api;
-}
+const curand_api& curand() { return opened_library<curand_api>::get("curand_generator"); }
 
 void check(curandStatus_t status, const char* operation) {
     if (status == CURAND_STATUS_SUCCESS) return;

@@ -4,24 +4,18 @@
 // memory.
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <tuple>
 #include <utility>
 
-#include <ingot/core/compaction.hpp>
 #include <ingot/core/error.hpp>
 
-#include "runtime/device/device_facts.hpp"
 #include "runtime/device/host_workers.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/front/evaluate.hpp"
-#include "runtime/kernels/executable.hpp"
+#include "runtime/front/libraries.hpp"
+#include "runtime/kernels/own_kernels.hpp"
 #include "runtime/sorting/compaction_kernels.cuh.hpp"
 #include "runtime/sorting/key_order.hpp"
-#include "runtime/sorting/launch_kernel.hpp"
 
 namespace ingot::runtime {
 
@@ -142,39 +136,23 @@ std::string text_of(const detail::compacted& what) {
     return text;
 }
 
-/// Loaded once for each kind, for ever.
 struct compaction_kernels {
-    std::shared_ptr<const kernel_module> module;
     loaded_kernel count, sum, write;
 };
-const compaction_kernels& kernels_for(const detail::compacted& what, std::uint32_t architecture) {
-    using key = std::tuple<detail::kept, std::size_t, std::uint32_t>;
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<key, std::unique_ptr<compaction_kernels>>;
+const compaction_kernels& kernels_for(const detail::compacted& what, device_id device) {
     const std::size_t element =
         what.by == detail::kept::distinct ? static_cast<std::size_t>(what.values.type) : what.values.bytes;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<compaction_kernels>& found = all[{what.by, element, architecture}];
-    if (!found) {
-        source_text source;
-        source.where = target::cuda;
-        source.architecture = "sm_" + std::to_string(architecture);
-        source.kernels = {"count_kept", "sum_counts", "write_kept"};
-        source.text = text_of(what);
-        const auto module = load(source);
-        found.reset(new compaction_kernels{module, loaded_kernel(module->kernel("count_kept")),
-                                           loaded_kernel(module->kernel("sum_counts")),
-                                           loaded_kernel(module->kernel("write_kept"))});
-    }
-    return *found;
+    return own_kernels<compaction_kernels>(device, {"count_kept", "sum_counts", "write_kept"}, {what.by, element},
+                                           [&] { return text_of(what); });
 }
 
-arguments arguments_of(const detail::compacted& what, const buffer_ref& starts) {
-    auto* const sums = static_cast<long long*>(starts->data);
+arguments arguments_of(const compaction& c) {
+    const detail::compacted& what = c.what;
+    auto* const sums = static_cast<long long*>(c.starts);
     const index_t tiles = tiles_of(what.length());
     return {what.values.memory ? first_of(what.values) : nullptr,
             what.flags.memory ? first_of(what.flags) : nullptr,
-            nullptr,
+            c.to,
             sums,
             reinterpret_cast<unsigned*>(sums + tiles + 1),
             what.length(),
@@ -188,10 +166,14 @@ void launch(const loaded_kernel& kernel, const arguments& a, index_t blocks, uns
 
 #endif
 
+}  // namespace
+
 /// On the host a tile's flags are summed as bytes, and its elements are stored to a buffer without a branch: the next
 /// store overwrites an element that is not kept.
-void count_on_host(const unsigned char* flags, index_t n, index_t* starts) {
-    const index_t tiles = tiles_of(n);
+void count_on_host(const compaction& c) {
+    const auto* const flags = reinterpret_cast<const unsigned char*>(first_of(c.what.flags));
+    auto* const starts = static_cast<index_t*>(c.starts);
+    const index_t n = c.what.length(), tiles = tiles_of(n);
     run_on_workers(static_cast<std::size_t>(tiles), [&](std::size_t begin, std::size_t end) {
         for (std::size_t t = begin; t < end; ++t) {
             const index_t first = static_cast<index_t>(t) * compaction_tile;
@@ -205,6 +187,8 @@ void count_on_host(const unsigned char* flags, index_t n, index_t* starts) {
     for (index_t t = 0; t < tiles; ++t) before += std::exchange(starts[t], before);
     starts[tiles] = before;
 }
+
+namespace {
 
 template <class T, class Taken>
 void write_tiles(const unsigned char* flags, index_t n, const index_t* starts, T* to, Taken taken) {
@@ -237,8 +221,13 @@ struct sixteen_bytes {
     std::uint64_t a, b;
 };
 
-void write_on_host(const detail::compacted& what, const index_t* starts, void* to) {
-    const unsigned char* const flags = reinterpret_cast<const unsigned char*>(first_of(what.flags));
+}  // namespace
+
+void write_on_host(const compaction& c) {
+    const detail::compacted& what = c.what;
+    const auto* const flags = reinterpret_cast<const unsigned char*>(first_of(what.flags));
+    const index_t* const starts = static_cast<const index_t*>(c.starts);
+    void* const to = c.to;
     const index_t n = what.length();
     if (what.by == detail::kept::places)
         return write_tiles(flags, n, starts, static_cast<index_t*>(to), [](index_t i) { return i; });
@@ -257,6 +246,28 @@ void write_on_host(const detail::compacted& what, const index_t* starts, void* t
     }
 }
 
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+void count_on_gpu(const compaction& c, stream_state& stream) {
+    const compaction_kernels& kernels = kernels_for(c.what, stream.device);
+    const arguments a = arguments_of(c);
+    launch(kernels.count, a, a.tiles, threads, stream);
+    launch(kernels.sum, a, 1, sum_threads, stream);
+}
+void write_on_gpu(const compaction& c, stream_state& stream) {
+    const arguments a = arguments_of(c);
+    launch(kernels_for(c.what, stream.device).write, a, a.tiles, threads, stream);
+}
+
+#else
+
+void count_on_gpu(const compaction&, stream_state&) {}
+void write_on_gpu(const compaction&, stream_state&) {}
+
+#endif
+
+namespace {
+
 stream_state& stream_for(const detail::compacted& what, const buffer_ref& starts) {
     stream_state& stream = *context_on(starts->device).stream;
     stream.backend->bind_thread();
@@ -271,31 +282,16 @@ stream_state& stream_for(const detail::compacted& what, const buffer_ref& starts
 namespace ingot::detail {
 
 void count_kept(const compacted& what, const buffer_ref& starts) {
-    using namespace runtime;
-    stream_state& stream = stream_for(what, starts);
-    order_write(*starts, stream);
-    if (!stream.device.is_cuda())
-        return count_on_host(reinterpret_cast<const unsigned char*>(first_of(what.flags)), what.length(),
-                             static_cast<index_t*>(starts->data));
-#ifdef INGOT_HAS_CUDA_HEADERS
-    const compaction_kernels& kernels = kernels_for(what, architecture_of(stream.device));
-    const arguments a = arguments_of(what, starts);
-    runtime::launch(kernels.count, a, a.tiles, threads, stream);
-    runtime::launch(kernels.sum, a, 1, sum_threads, stream);
-#endif
+    runtime::stream_state& stream = runtime::stream_for(what, starts);
+    runtime::order_write(*starts, stream);
+    runtime::libraries::counts({what, starts->data, nullptr}, stream);
 }
 
 void write_kept(const compacted& what, const buffer_ref& starts, const buffer_ref& to) {
-    using namespace runtime;
-    stream_state& stream = stream_for(what, starts);
-    order_read(*starts, stream);
-    order_write(*to, stream);
-    if (!stream.device.is_cuda()) return write_on_host(what, static_cast<const index_t*>(starts->data), to->data);
-#ifdef INGOT_HAS_CUDA_HEADERS
-    arguments a = arguments_of(what, starts);
-    a.to = to->data;
-    runtime::launch(kernels_for(what, architecture_of(stream.device)).write, a, a.tiles, threads, stream);
-#endif
+    runtime::stream_state& stream = runtime::stream_for(what, starts);
+    runtime::order_read(*starts, stream);
+    runtime::order_write(*to, stream);
+    runtime::libraries::compactions({what, starts->data, to->data}, stream);
 }
 
 }  // namespace ingot::detail

@@ -4,20 +4,14 @@
 // above a row's end count as greater than all and are never touched.
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <tuple>
 
 #include <ingot/core/buffer.hpp>
 #include <ingot/core/error.hpp>
 
-#include "runtime/device/device_facts.hpp"
 #include "runtime/device/ordering.hpp"
-#include "runtime/kernels/executable.hpp"
+#include "runtime/kernels/own_kernels.hpp"
 #include "runtime/sorting/bitonic_kernels.cuh.hpp"
-#include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/radix_sort.hpp"
 
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -121,39 +115,25 @@ std::string value_text(dtype type) {
     }
 }
 
-source_text sort_source(dtype type, bool as_indices, std::uint32_t architecture) {
-    source_text source;
-    source.where = target::cuda;
-    source.architecture = "sm_" + std::to_string(architecture);
-    source.kernels = {"sort_tiles", "sort_across"};
-    source.text = value_text(type);
-    source.text += as_indices ? "struct element { value key; long long index; };\n" : "typedef value element;\n";
-    source.text += declarations;
-    source.text += detail::kind_of(type) == detail::kind::complex ? of_complex
-                   : type == dtype::f2 || type == dtype::bf       ? of_halves
-                                                                  : of_numbers;
-    source.text += as_indices ? of_indices : of_values;
-    source.text += '\n';
-    source.text += embedded::bitonic_kernels;
-    return source;
+std::string sort_text(dtype type, bool as_indices) {
+    std::string text = value_text(type);
+    text += as_indices ? "struct element { value key; long long index; };\n" : "typedef value element;\n";
+    text += declarations;
+    text += detail::kind_of(type) == detail::kind::complex ? of_complex
+            : type == dtype::f2 || type == dtype::bf       ? of_halves
+                                                           : of_numbers;
+    text += as_indices ? of_indices : of_values;
+    text += '\n';
+    text += embedded::bitonic_kernels;
+    return text;
 }
 
-/// Loaded once for each kind, for ever.
 struct sort_kernels {
-    std::shared_ptr<const kernel_module> module;
     loaded_kernel tiles, across;
 };
-const sort_kernels& kernels_for(dtype type, bool as_indices, std::uint32_t architecture) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<std::tuple<dtype, bool, std::uint32_t>, std::unique_ptr<sort_kernels>>;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<sort_kernels>& found = all[{type, as_indices, architecture}];
-    if (!found) {
-        const auto module = load(sort_source(type, as_indices, architecture));
-        found.reset(new sort_kernels{module, loaded_kernel(module->kernel("sort_tiles")),
-                                     loaded_kernel(module->kernel("sort_across"))});
-    }
-    return *found;
+const sort_kernels& kernels_for(dtype type, bool as_indices, device_id device) {
+    return own_kernels<sort_kernels>(device, {"sort_tiles", "sort_across"}, {type, as_indices},
+                                     [&] { return sort_text(type, as_indices); });
 }
 
 void launch(const loaded_kernel& kernel, arguments a, long long blocks, const stream_state& stream) {
@@ -166,12 +146,14 @@ void launch(const loaded_kernel& kernel, arguments a, long long blocks, const st
 
 }  // namespace
 
-void sort_on_gpu(const sorted_rows& r, dtype type, bool as_indices, stream_state& stream) {
+void sort_on_gpu(const row_sort& r, stream_state& stream) {
+    const dtype type = r.type;
+    const bool as_indices = r.as_indices;
     if (detail::kind_of(type) != detail::kind::complex) {
         if (r.length <= longest_short_row(type, as_indices)) return sort_short_rows(r, type, as_indices, stream);
         if (has_radix_sort(stream.device)) return radix_sort_rows(r, type, as_indices, stream);
     }
-    const sort_kernels& kernels = kernels_for(type, as_indices, architecture_of(stream.device));
+    const sort_kernels& kernels = kernels_for(type, as_indices, stream.device);
     const long long tiles = (r.length + tile - 1) / tile;
     arguments a{r.from, r.to, nullptr, r.length, r.from_stride, r.to_stride, r.to_stride, r.rows, tiles, 0, 0, 0};
     buffer_ref pairs;
@@ -208,7 +190,7 @@ void sort_on_gpu(const sorted_rows& r, dtype type, bool as_indices, stream_state
 
 namespace ingot::runtime {
 
-void sort_on_gpu(const sorted_rows&, dtype, bool, stream_state&) {
+void sort_on_gpu(const row_sort&, stream_state&) {
     throw library_error("[sort] Ingot was built without CUDA's headers");
 }
 

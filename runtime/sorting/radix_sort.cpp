@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include <ingot/core/buffer.hpp>
@@ -14,9 +12,8 @@
 
 #include "runtime/device/device_facts.hpp"
 #include "runtime/device/ordering.hpp"
-#include "runtime/kernels/executable.hpp"
+#include "runtime/kernels/own_kernels.hpp"
 #include "runtime/sorting/key_order.hpp"
-#include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/radix_kernels.hpp"
 #include "runtime/system/warning.hpp"
 
@@ -77,26 +74,25 @@ struct radix_kernels {
     kernel histograms[sizes][2], passes[sizes][2][2], sums[2];  // [size][64-bit offsets][with values]
 };
 
-/// Loaded once, for ever; null where there are none.
-const radix_kernels* kernels_of(device_id device) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<int, std::unique_ptr<const radix_kernels>>;
-    const auto architecture = static_cast<int>(architecture_of(device));
-    const std::lock_guard lock(mutex);
-    const auto [found, is_new] = all.try_emplace(architecture);
-    if (!is_new) return found->second.get();
+/// Null where there are none.
+std::unique_ptr<const radix_kernels> load_radix_kernels(std::uint32_t architecture) {
     const std::string slower = "rows are sorted by Ingot's own kernels, in more passes than CUB's: ";
-    if (const kernel_image* const image = image_for(architecture)) {
-        try {
-            found->second = std::make_unique<const radix_kernels>(*image);
-        } catch (const error& reason) {
-            warn_once(slower + reason.what());
-        }
-    } else {
+    const kernel_image* const image = image_for(static_cast<int>(architecture));
+    if (image == nullptr) {
         warn_once(slower + "Ingot was built without these for sm_" + std::to_string(architecture) +
                   " (INGOT_SORTING_ARCHITECTURES)");
+        return nullptr;
     }
-    return found->second.get();
+    try {
+        return std::make_unique<const radix_kernels>(*image);
+    } catch (const error& reason) {
+        warn_once(slower + reason.what());
+        return nullptr;
+    }
+}
+
+const radix_kernels* kernels_of(device_id device) {
+    return kernels_made_once<std::unique_ptr<const radix_kernels>>(device, "radix sort", {}, load_radix_kernels).get();
 }
 
 template <class Arguments>

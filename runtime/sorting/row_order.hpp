@@ -3,8 +3,11 @@
 
 #include <complex>
 #include <concepts>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
+#include <ingot/core/dtype.hpp>
 #include <ingot/core/half.hpp>
 #include <ingot/core/shape.hpp>
 
@@ -52,5 +55,41 @@ private:
         return magnitude > infinity ? 0x8000 : (bits & 0x8000) != 0 ? -magnitude : magnitude;
     }
 };
+
+/// Calls f(std::type_identity<T>) with the type of a dtype's elements; those of bool are ordered as bytes.
+template <class F>
+void in_ordered_type(dtype type, const F& f) {
+    switch (type) {
+        case dtype::b1:
+        case dtype::u1:
+            return f(std::type_identity<std::uint8_t>{});
+        case dtype::i1:
+            return f(std::type_identity<std::int8_t>{});
+        case dtype::i2:
+            return f(std::type_identity<std::int16_t>{});
+        case dtype::u2:
+            return f(std::type_identity<std::uint16_t>{});
+        case dtype::i4:
+            return f(std::type_identity<std::int32_t>{});
+        case dtype::u4:
+            return f(std::type_identity<std::uint32_t>{});
+        case dtype::i8:
+            return f(std::type_identity<std::int64_t>{});
+        case dtype::u8:
+            return f(std::type_identity<std::uint64_t>{});
+        case dtype::f2:
+            return f(std::type_identity<float16>{});
+        case dtype::bf:
+            return f(std::type_identity<bfloat16>{});
+        case dtype::f4:
+            return f(std::type_identity<float>{});
+        case dtype::f8:
+            return f(std::type_identity<double>{});
+        case dtype::c8:
+            return f(std::type_identity<std::complex<float>>{});
+        case dtype::c16:
+            return f(std::type_identity<std::complex<double>>{});
+    }
+}
 
 }  // namespace ingot::runtime

@@ -2,16 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <tuple>
 
-#include "runtime/device/device_facts.hpp"
-#include "runtime/kernels/executable.hpp"
+#include "runtime/kernels/own_kernels.hpp"
 #include "runtime/sorting/key_order.hpp"
-#include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/sampled_filter_kernels.cuh.hpp"
 #include "runtime/sorting/sum_before.cuh.hpp"
 
@@ -38,34 +32,20 @@ struct arguments {
     int samples_each, high_rank, low_rank;
 };
 
-/// Loaded once for each kind, for ever.
 struct filter_kernels {
-    std::shared_ptr<const kernel_module> module;
     loaded_kernel maxima, elements, choose, filter;
 };
-const filter_kernels& kernels_for(dtype type, bool as_indices, bool largest, std::uint32_t architecture) {
-    using key = std::tuple<dtype, bool, bool, std::uint32_t>;
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<key, std::unique_ptr<filter_kernels>>;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<filter_kernels>& found = all[{type, as_indices, largest, architecture}];
-    if (!found) {
-        source_text source;
-        source.where = target::cuda;
-        source.architecture = "sm_" + std::to_string(architecture);
-        source.kernels = {"sample_maxima", "sample_elements", "choose_bounds", "filter_elements"};
-        source.text = key_order_text(type, true);
-        source.text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
-        source.text += as_indices ? "constexpr bool keeps_indices = true;\ntypedef key aside_element;\n"
-                                  : "constexpr bool keeps_indices = false;\ntypedef value aside_element;\n";
-        source.text += embedded::sum_before;
-        source.text += embedded::sampled_filter_kernels;
-        const auto module = load(source);
-        const auto kernel = [&](const char* name) { return loaded_kernel(module->kernel(name)); };
-        found.reset(new filter_kernels{module, kernel("sample_maxima"), kernel("sample_elements"),
-                                       kernel("choose_bounds"), kernel("filter_elements")});
-    }
-    return *found;
+const filter_kernels& kernels_for(dtype type, bool as_indices, bool largest, device_id device) {
+    return own_kernels<filter_kernels>(
+        device, {"sample_maxima", "sample_elements", "choose_bounds", "filter_elements"}, {type, as_indices, largest},
+        [&] {
+            std::string text = key_order_text(type, true);
+            text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
+            text += as_indices ? "constexpr bool keeps_indices = true;\ntypedef key aside_element;\n"
+                               : "constexpr bool keeps_indices = false;\ntypedef value aside_element;\n";
+            text += embedded::sum_before;
+            return text += embedded::sampled_filter_kernels;
+        });
 }
 
 std::size_t key_bytes_of(dtype type) { return std::max<std::size_t>(detail::size_of(type), 4); }
@@ -96,7 +76,7 @@ std::size_t filter_scratch(index_t rows, dtype type) {
 void set_greatest_aside(const filtered_rows& r, bool largest, index_t rank, stream_state& stream) {
     constexpr index_t blocks = 128, lanes_of_group = 4, most_each = 32, part = 16;  // samples: at most a 16th
     static_assert(blocks * threads / lanes_of_group == samples_of_row);
-    const filter_kernels& kernels = kernels_for(r.type, r.indices != nullptr, largest, architecture_of(stream.device));
+    const filter_kernels& kernels = kernels_for(r.type, r.indices != nullptr, largest, stream.device);
     arguments a = arguments_of(r);
     a.samples_each = static_cast<int>(std::clamp<index_t>(r.length / (part * blocks * index_t{threads}), 1, most_each));
     a.spacing = r.length / (blocks * a.samples_each);
@@ -107,7 +87,7 @@ void set_greatest_aside(const filtered_rows& r, bool largest, index_t rank, stre
 }
 
 void set_quantile_aside(const filtered_rows& r, double q, stream_state& stream) {
-    const filter_kernels& kernels = kernels_for(r.type, r.indices != nullptr, true, architecture_of(stream.device));
+    const filter_kernels& kernels = kernels_for(r.type, r.indices != nullptr, true, stream.device);
     arguments a = arguments_of(r);
     a.spacing = r.length / samples_of_row;
     // Five deviations to either side, and a margin for the ends, where the normal approximation fails.

@@ -8,16 +8,11 @@
 // because most elements are equal, they read everything.
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <numeric>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <ingot/core/error.hpp>
-#include <ingot/core/half.hpp>
 #include <ingot/sorting/sorts.hpp>
 
 #include "runtime/device/device.hpp"
@@ -26,28 +21,20 @@
 #include "runtime/device/host_workers.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/front/evaluate.hpp"
-#include "runtime/kernels/executable.hpp"
+#include "runtime/front/libraries.hpp"
+#include "runtime/kernels/own_kernels.hpp"
 #include "runtime/sorting/key_order.hpp"
-#include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/row_order.hpp"
 #include "runtime/sorting/sampled_filter.hpp"
 #include "runtime/sorting/select_kernels.cuh.hpp"
-#include "runtime/sorting/sort_rows.hpp"
 #include "runtime/sorting/sum_before.cuh.hpp"
 
 namespace ingot::runtime {
 
 namespace {
 
-struct selected_rows {
-    const std::byte* from;
-    index_t* to;
-    index_t rows, length, count;
-    bool largest;
-};
-
 template <class T>
-void select_on_host(const selected_rows& s) {
+void select_as(const row_selection& s) {
     run_on_workers(static_cast<std::size_t>(s.rows), [&](std::size_t begin, std::size_t end) {
         std::vector<index_t> indices(static_cast<std::size_t>(s.length));
         for (std::size_t i = begin; i < end; ++i) {
@@ -92,34 +79,27 @@ struct arguments {
     int index_bits, pass;
 };
 
-/// Loaded once for each kind, for ever.
 struct select_kernels {
-    std::shared_ptr<const kernel_module> module;
     loaded_kernel count, take;
 };
-const select_kernels& kernels_for(dtype type, bool largest, std::uint32_t architecture) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<std::tuple<dtype, bool, std::uint32_t>, std::unique_ptr<select_kernels>>;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<select_kernels>& found = all[{type, largest, architecture}];
-    if (!found) {
-        source_text source;
-        source.where = target::cuda;
-        source.architecture = "sm_" + std::to_string(architecture);
-        source.kernels = {"count_digits", "take_elements"};
-        source.text = key_order_text(type, true);
-        source.text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
-        source.text += embedded::sum_before;
-        source.text += embedded::select_kernels;
-        const auto module = load(source);
-        found.reset(new select_kernels{module, loaded_kernel(module->kernel("count_digits")),
-                                       loaded_kernel(module->kernel("take_elements"))});
-    }
-    return *found;
+const select_kernels& kernels_for(dtype type, bool largest, device_id device) {
+    return own_kernels<select_kernels>(device, {"count_digits", "take_elements"}, {type, largest}, [&] {
+        std::string text = key_order_text(type, true);
+        text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
+        text += embedded::sum_before;
+        return text += embedded::select_kernels;
+    });
 }
 
-void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
-    const select_kernels& kernels = kernels_for(type, s.largest, architecture_of(stream.device));
+}  // namespace
+
+void select_on_gpu(const row_selection& s, stream_state& stream) {
+    const dtype type = s.type;
+    if (s.length <= longest_short_row(type, true)) {
+        const sorted_rows all{s.from, reinterpret_cast<std::byte*>(s.to), s.rows, s.length, s.length, s.count};
+        return argsort_first_of_short_rows(all, type, s.largest, s.count, stream);
+    }
+    const select_kernels& kernels = kernels_for(type, s.largest, stream.device);
     const auto key_bytes = std::max<std::size_t>(detail::size_of(type), 4);
     const bool filters =
         s.count <= samples_of_row / 8 && s.length >= std::max(limits_of_selection().least_length, index_t{1} << 15);
@@ -180,45 +160,23 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
 
 #else
 
-void select_on_gpu(const selected_rows&, dtype, stream_state&) {
+}  // namespace
+
+void select_on_gpu(const row_selection&, stream_state&) {
     throw library_error("[topk] Ingot was built without CUDA's headers");
 }
 
 #endif
 
-void select(const selected_rows& s, dtype type) {
-    switch (type) {
-        case dtype::b1:
-        case dtype::u1:
-            return select_on_host<std::uint8_t>(s);
-        case dtype::i1:
-            return select_on_host<std::int8_t>(s);
-        case dtype::i2:
-            return select_on_host<std::int16_t>(s);
-        case dtype::u2:
-            return select_on_host<std::uint16_t>(s);
-        case dtype::i4:
-            return select_on_host<std::int32_t>(s);
-        case dtype::u4:
-            return select_on_host<std::uint32_t>(s);
-        case dtype::i8:
-            return select_on_host<std::int64_t>(s);
-        case dtype::u8:
-            return select_on_host<std::uint64_t>(s);
-        case dtype::f2:
-            return select_on_host<float16>(s);
-        case dtype::bf:
-            return select_on_host<bfloat16>(s);
-        case dtype::f4:
-            return select_on_host<float>(s);
-        case dtype::f8:
-            return select_on_host<double>(s);
-        default:
-            throw library_error("[topk] nothing selects from " + std::string(name(type)));
-    }
+void select_on_host(const row_selection& s) {
+    in_ordered_type(s.type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (requires(T complex) { complex.real(); })
+            throw library_error("[topk] nothing selects from " + std::string(name(s.type)));
+        else
+            select_as<T>(s);
+    });
 }
 
-}  // namespace
 }  // namespace ingot::runtime
 
 namespace ingot::detail {
@@ -227,33 +185,24 @@ bool select_elements(const buffer_ref& from, const layout& where, dtype type, in
                      const buffer_ref& to) {
     runtime::stream_state& stream = *runtime::context_on(from->device).stream;
     const index_t length = where.shape()[where.rank() - 1];
-    const runtime::selected_rows rows{
+    const runtime::row_selection rows{
         static_cast<const std::byte*>(from->data) + where.offset * static_cast<index_t>(size_of(type)),
         static_cast<index_t*>(to->data),
         where.size() / length,
         length,
         count,
-        largest};
+        largest,
+        type};
     runtime::order_read(*from, stream);
     runtime::order_write(*to, stream);
-    if (!stream.device.is_cuda()) {
-        if (runtime::graph_capture* const capture = stream.capture.load(std::memory_order_relaxed))
-            capture->record([rows, type] { runtime::select(rows, type); });
-        else
-            runtime::select(rows, type);
-        return true;
-    }
     stream.backend->bind_thread();
-#ifdef INGOT_HAS_CUDA_HEADERS
-    if (length <= runtime::longest_short_row(type, true)) {
-        const runtime::sorted_rows all{rows.from, reinterpret_cast<std::byte*>(rows.to), rows.rows, length, length,
-                                       count};
-        runtime::argsort_first_of_short_rows(all, type, largest, count, stream);
-        return true;
-    }
-#endif
-    runtime::select_on_gpu(rows, type, stream);
-    return false;
+    const bool in_order = !stream.device.is_cuda() || length <= runtime::longest_short_row(type, true);
+    if (runtime::graph_capture* const capture = stream.capture.load(std::memory_order_relaxed);
+        capture != nullptr && stream.synchronous)
+        capture->record([rows, &stream] { runtime::libraries::selections(rows, stream); });
+    else
+        runtime::libraries::selections(rows, stream);
+    return in_order;
 }
 
 }  // namespace ingot::detail

@@ -4,18 +4,12 @@
 // The first step of a merge compares i with its mirror, so that every comparison moves the greater element up; elements
 // missing above a row's end count as greater than all.
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <tuple>
 
 #include <ingot/core/error.hpp>
 
-#include "runtime/device/device_facts.hpp"
-#include "runtime/kernels/executable.hpp"
+#include "runtime/kernels/own_kernels.hpp"
 #include "runtime/sorting/key_order.hpp"
-#include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/short_rows_kernel.cuh.hpp"
 #include "runtime/sorting/sort_rows.hpp"
 
@@ -69,44 +63,30 @@ __device__ element exchange(const element& e, int mask) {
 }
 )";
 
-source_text source_of_short_rows(dtype type, bool as_indices, bool descending, int threads,
-                                 std::uint32_t architecture) {
-    source_text source;
-    source.where = target::cuda;
-    source.architecture = "sm_" + std::to_string(architecture);
-    source.kernels = {"sort_short_rows"};
-    source.text = "constexpr int block = " + std::to_string(threads) + ";\n" + key_order_text(type, as_indices);
+std::string text_of_short_rows(dtype type, bool as_indices, bool descending, int threads) {
+    std::string text = "constexpr int block = " + std::to_string(threads) + ";\n" + key_order_text(type, as_indices);
     if (as_indices)
-        source.text += descending ? "__device__ key ordered(value v) { return value(~into_order(v)); }\n"
-                                  : "__device__ key ordered(value v) { return into_order(v); }\n";
-    source.text += !as_indices ? of_values : detail::size_of(type) < 8 ? of_narrow_indices : of_wide_indices;
-    source.text += embedded::short_rows_kernel;
-    return source;
+        text += descending ? "__device__ key ordered(value v) { return value(~into_order(v)); }\n"
+                           : "__device__ key ordered(value v) { return into_order(v); }\n";
+    text += !as_indices ? of_values : detail::size_of(type) < 8 ? of_narrow_indices : of_wide_indices;
+    text += embedded::short_rows_kernel;
+    return text;
 }
 
-/// Loaded once for each kind, for ever.
 struct short_row_kernel {
-    std::shared_ptr<const kernel_module> module;
     loaded_kernel sort;
 };
-const loaded_kernel& kernel_for(dtype type, bool as_indices, bool descending, int threads, std::uint32_t architecture) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& all =
-        *new std::map<std::tuple<dtype, bool, bool, int, std::uint32_t>, std::unique_ptr<short_row_kernel>>;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<short_row_kernel>& found = all[{type, as_indices, descending, threads, architecture}];
-    if (!found) {
-        const auto module = load(source_of_short_rows(type, as_indices, descending, threads, architecture));
-        found.reset(new short_row_kernel{module, loaded_kernel(module->kernel("sort_short_rows"))});
-    }
-    return found->sort;
+const loaded_kernel& kernel_for(dtype type, bool as_indices, bool descending, int threads, device_id device) {
+    return own_kernels<short_row_kernel>(device, {"sort_short_rows"}, {type, as_indices, descending, threads},
+                                         [&] { return text_of_short_rows(type, as_indices, descending, threads); })
+        .sort;
 }
 
 void sort(const sorted_rows& r, dtype type, bool as_indices, bool descending, index_t count, stream_state& stream) {
     arguments a{r.from, r.to, r.length, r.from_stride, r.to_stride, r.rows, count, 1};
     while (a.threads_of_row * elements_of_thread < r.length) a.threads_of_row *= 2;
     const int threads = std::max(a.threads_of_row, 256);
-    const loaded_kernel& kernel = kernel_for(type, as_indices, descending, threads, architecture_of(stream.device));
+    const loaded_kernel& kernel = kernel_for(type, as_indices, descending, threads, stream.device);
     const index_t rows_of_block = threads / a.threads_of_row, blocks = (r.rows + rows_of_block - 1) / rows_of_block;
     if (blocks > 0x7fffffff)
         throw library_error("[sort] " + std::to_string(r.rows) + " rows are more blocks than a GPU's grid has");
@@ -114,13 +94,6 @@ void sort(const sorted_rows& r, dtype type, bool as_indices, bool descending, in
 }
 
 }  // namespace
-
-index_t longest_short_row(dtype type, bool as_indices) {
-    // A block has at most 48 KiB of shared memory.
-    const std::size_t size = detail::size_of(type);
-    if (as_indices) return size < 8 ? 4096 : 2048;
-    return size < 8 ? 8192 : 4096;
-}
 
 void sort_short_rows(const sorted_rows& r, dtype type, bool as_indices, stream_state& stream) {
     sort(r, type, as_indices, false, r.length, stream);

@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include <ingot/core/error.hpp>
-
 #include "runtime/device/host_workers.hpp"
+#include "runtime/front/libraries.hpp"
 #include "runtime/sorting/row_order.hpp"
 
 namespace ingot::runtime {
@@ -78,51 +77,19 @@ void sort_indices(const sorted_rows& r) {
     });
 }
 
-template <class T>
-void sort_on_host(const sorted_rows& r, bool as_indices) {
-    if (as_indices) return sort_indices<T>(r);
-    sort_values<T>(r);
+}  // namespace
+
+void sort_on_host(const row_sort& r) {
+    in_ordered_type(r.type,
+                    [&]<class T>(std::type_identity<T>) { r.as_indices ? sort_indices<T>(r) : sort_values<T>(r); });
 }
-void sort_on_host(const sorted_rows& r, dtype type, bool as_indices) {
-    switch (type) {
-        case dtype::b1:
-        case dtype::u1:
-            return sort_on_host<std::uint8_t>(r, as_indices);
-        case dtype::i1:
-            return sort_on_host<std::int8_t>(r, as_indices);
-        case dtype::i2:
-            return sort_on_host<std::int16_t>(r, as_indices);
-        case dtype::u2:
-            return sort_on_host<std::uint16_t>(r, as_indices);
-        case dtype::i4:
-            return sort_on_host<std::int32_t>(r, as_indices);
-        case dtype::u4:
-            return sort_on_host<std::uint32_t>(r, as_indices);
-        case dtype::i8:
-            return sort_on_host<std::int64_t>(r, as_indices);
-        case dtype::u8:
-            return sort_on_host<std::uint64_t>(r, as_indices);
-        case dtype::f2:
-            return sort_on_host<float16>(r, as_indices);
-        case dtype::bf:
-            return sort_on_host<bfloat16>(r, as_indices);
-        case dtype::f4:
-            return sort_on_host<float>(r, as_indices);
-        case dtype::f8:
-            return sort_on_host<double>(r, as_indices);
-        case dtype::c8:
-            return sort_on_host<std::complex<float>>(r, as_indices);
-        case dtype::c16:
-            return sort_on_host<std::complex<double>>(r, as_indices);
-    }
-    throw library_error("[sort] nothing sorts " + std::string(name(type)));
-}
+
+namespace {
 
 void sort(const library_arguments& given, bool as_indices) {
     for_each_block(given, [&](const sorted_rows& r) {
         if (r.rows == 0 || r.length == 0) return;
-        if (given.stream.device.is_cuda()) return sort_on_gpu(r, given.operands[0].type, as_indices, given.stream);
-        sort_on_host(r, given.operands[0].type, as_indices);
+        libraries::sorts({r, given.operands[0].type, as_indices}, given.stream);
     });
 }
 

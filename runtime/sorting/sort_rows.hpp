@@ -37,11 +37,33 @@ void for_each_block(const library_arguments& given, F&& f) {
     }
 }
 
-/// Sorts on a GPU. With `as_indices`, `to` is int64 and receives the original indices.
-void sort_on_gpu(const sorted_rows&, dtype type, bool as_indices, stream_state&);
+/// A sort of rows. With `as_indices`, `to` is int64 and receives the original indices.
+struct row_sort : sorted_rows {
+    dtype type;
+    bool as_indices;
+};
+void sort_on_host(const row_sort&);
+void sort_on_gpu(const row_sort&, stream_state&);
+
+/// The indices of the first `count` elements of each row, in descending or ascending order; of equal ones, the earlier
+/// indices. Longer rows of a GPU leave them in no order.
+struct row_selection {
+    const std::byte* from;
+    index_t* to;
+    index_t rows, length, count;
+    bool largest;
+    dtype type;
+};
+void select_on_host(const row_selection&);
+void select_on_gpu(const row_selection&, stream_state&);
 
 /// Sorts rows of at most this many real numbers or bool, each by a block or a part of one.
-index_t longest_short_row(dtype type, bool as_indices);
+inline index_t longest_short_row(dtype type, bool as_indices) {
+    // A block has at most 48 KiB of shared memory.
+    const std::size_t size = detail::size_of(type);
+    if (as_indices) return size < 8 ? 4096 : 2048;
+    return size < 8 ? 8192 : 4096;
+}
 void sort_short_rows(const sorted_rows&, dtype type, bool as_indices, stream_state&);
 /// The indices of the first `count` elements in ascending or descending order; of equal ones, the earlier indices.
 void argsort_first_of_short_rows(const sorted_rows&, dtype type, bool descending, index_t count, stream_state&);

@@ -32,14 +32,15 @@ public:
         function = reinterpret_cast<Function>(require(symbol));
     }
 
+    /// Throws library_error where the library lacks the function.
+    void* require(const char* symbol) const;
+
     const std::string& name() const noexcept { return name_; }
 
     /// Keeps the library loaded for ever, because a table holds its functions.
     void keep_loaded() noexcept { library_.release(); }
 
 private:
-    void* require(const char* symbol) const;
-
     std::string name_;
     unique_handle<library_traits> library_;
 };

@@ -8,15 +8,20 @@
 namespace ingot::runtime {
 
 /// The uses of mutexes, in the order in which a fork locks them: a mutex that is locked while another one is held comes
-/// after it.
+/// after it. Every mutex that a child might need is here, but for those of GPUs and ranks, which no child can use, and
+/// those of one object of a user (a graph, a generator), which may end before a fork.
 enum class mutex_rank : std::uint8_t {
     devices,
     streams,
+    scratch,   // of a stream
+    programs,  // that users wrote
     pools,
+    natives,  // native streams
     workers,
     kernels,
     executables,
-    texts,
+    tables,    // under which none of those above is locked
+    planners,  // of FFTW's plans
     libraries,
     loggers,
     warnings

@@ -15,6 +15,7 @@
 #include <ingot/core/memory.hpp>
 
 #include "runtime/device/device.hpp"
+#include "runtime/device/of_stream.hpp"
 
 namespace {
 
@@ -128,6 +129,19 @@ TEST_CASE("threads that make and end streams get different ones") {
         });
     for (std::thread& t : threads) t.join();
     CHECK(shared == 0);
+}
+
+TEST_CASE("a stream has one object of a type, which all threads find") {
+    struct counted {
+        std::atomic<int> users{0};
+    };
+    const device_id host = device::host(36);
+    const stream first(host), second(host);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t) threads.emplace_back([&] { ++of_stream<counted>(first.state()).users; });
+    for (std::thread& t : threads) t.join();
+    CHECK(of_stream<counted>(first.state()).users == 8);
+    CHECK(of_stream<counted>(second.state()).users == 0);
 }
 
 TEST_CASE("events measure the time between two points") {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include <ingot/core/memory.hpp>
+#include <ingot/ingot.hpp>
 
 #include "runtime/device/device.hpp"
 #include "runtime/device/host_workers.hpp"
@@ -149,4 +149,26 @@ TEST_CASE("a forked child has workers and memory of its own") {
     busy.join();
     CHECK(well == 20);
     CHECK(each_once(1000));
+}
+
+TEST_CASE("a forked child computes, calls libraries and launches graphs while a thread of its parent does") {
+    if (thread_sanitizer) return ingot::test::untested("not under the thread sanitizer");
+    const auto is_right = [] {
+        const with_device there(device::host(42));
+        array<float> x = arange<float>(64), y;
+        const graph g = capture([&] { y = sort(-x) + 1.0f; });
+        g.launch();
+        const array<index_t> at{63, 0};
+        return y(0).item() == -62 && sum(take(y, at, 0)).item() == -61 && std::get<0>(topk(x, 3))(0).item() == 63;
+    };
+    REQUIRE(is_right());  // compiles
+    std::atomic<bool> stop{false};
+    std::thread busy([&] {
+        while (!stop) is_right();
+    });
+    int well = 0;
+    for (int i = 0; i < 20; ++i) well += well_in_child(is_right);
+    stop = true;
+    busy.join();
+    CHECK(well == 20);
 }
