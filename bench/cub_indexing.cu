@@ -1,6 +1,6 @@
-// What CUB takes for the rows of indexing.cpp and sorting.cpp that it has: x(mask), nonzero, a histogram and unique, by
-// a sort and a selection. nvcc -O3 -std=c++17
-// -arch=native. One JSON line a row, of the median of eleven calls; each result is checked once.
+// Measures CUB on the rows of indexing.cpp and sorting.cpp that it has: x(mask), nonzero, a histogram and unique, by a
+// sort and a selection. Prints a JSON line a row, the median of eleven calls; each result is checked once.
+//   nvcc -O3 -std=c++17 -arch=native
 //   cub_indexing [SHRINK]
 // SHRINK divides the sizes by 2^SHRINK.
 #include <algorithm>

@@ -1,8 +1,9 @@
-// The common part of the benchmarks of drawn statements (statements.cpp, rearrangements.cpp): their options, the check
-// of all statements, and the summary of their shares of the roof.
+// The common part of the benchmarks of drawn statements (statements.cpp, rearrangements.cpp, and of reductions.cpp the
+// draws): their options, the check of all statements, and the summary of their shares of the roof.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -69,7 +70,7 @@ template <class D, class Check>
 void check_all(std::vector<D>& all, std::chrono::seconds most, unsigned threads, Check check) {
     const auto end = std::chrono::steady_clock::now() + most;
     std::atomic<std::size_t> next{0};
-    const auto work = [&] {
+    const auto check_on_a_thread = [&] {
         for (std::size_t i; (i = next.fetch_add(1)) < all.size() && std::chrono::steady_clock::now() < end;) {
             all[i].checked = true;
             try {
@@ -81,26 +82,27 @@ void check_all(std::vector<D>& all, std::chrono::seconds most, unsigned threads,
     };
     std::vector<std::jthread> workers;
     for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, threads); ++i)
-        workers.emplace_back(work);
+        workers.emplace_back(check_on_a_thread);
 }
 
-/// The median share, the twentieth, the least, and how many statements they are of.
+/// The median share, the twentieth, the least, and how many statements they are of. `goals` are the shares promised for
+/// these, or 0.
 inline void summarise(report& out, const std::string& section, const std::string& what, std::vector<double> shares,
-                      double goal) {
+                      std::array<double, 3> goals) {
     if (shares.empty()) return;
     std::ranges::sort(shares);
-    const auto add = [&](const char* name, double share, promise kind, double wanted) {
+    const auto add = [&](const char* name, double share, double goal) {
         out.add({.section = section,
-                 .name = std::to_string(shares.size()) + " drawn, " + what + ": " + name,
+                 .name = std::to_string(shares.size()) + ' ' + what + ": " + name,
                  .unit = "of the roof",
                  .time = share,
-                 .kind = kind,
+                 .kind = goal > 0 ? promise::share : promise::none,
                  .reached = share,
-                 .goal = wanted});
+                 .goal = goal});
     };
-    add("median", shares[shares.size() / 2], goal > 0 ? promise::share : promise::none, goal);
-    add("5th percentile", shares[shares.size() / 20], promise::none, 0);
-    add("least", shares[0], promise::none, 0);
+    add("median", shares[shares.size() / 2], goals[0]);
+    add("5th percentile", shares[shares.size() / 20], goals[1]);
+    add("least", shares[0], goals[2]);
 }
 
 }  // namespace bench

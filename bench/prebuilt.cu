@@ -1,4 +1,4 @@
-// The same first result as first_result.cpp's, from a program that nvcc has built for this GPU: the least a start can take.
+// Computes the first result of first_result.cpp in a program that nvcc has built for this GPU: no start takes less.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

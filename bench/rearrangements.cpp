@@ -119,8 +119,8 @@ void report_all(bench::report& out, std::vector<drawn> all, const rearrangement_
                  .bytes = all[i].read + all[i].written(),
                  .note = std::to_string(all[i].kernels) + " kernels, share " + std::to_string(all[i].share()) + ": " +
                          text_of(all[i].what)});
-    bench::summarise(out, "views", "views, gathers and joins", shares, goal);
-    bench::summarise(out, "views", "hardly more than a launch", small, 0);
+    bench::summarise(out, "views", "drawn, views, gathers and joins", shares, {goal});
+    bench::summarise(out, "views", "drawn, hardly more than a launch", small, {});
 }
 
 int run(int argc, char** argv) {

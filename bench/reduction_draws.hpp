@@ -15,6 +15,8 @@
 
 #include <ingot/ingot.hpp>
 
+#include "drawing.hpp"
+#include "drawn_set.hpp"
 #include "gpu.hpp"
 #include "host_data.hpp"
 #include "report.hpp"
@@ -59,12 +61,11 @@ struct draw {
 /// Draws of a seed, one after the other.
 class draws {
 public:
-    explicit draws(std::uint64_t seed) : state_(mixed(seed + 1)) {}
+    explicit draws(std::uint64_t seed) : random_(mixed(seed + 1)) {}
 
     draw next() {
-        static constexpr const char* expressions[] = {"sum", "max", "mean", "var", "softmax"};
-        draw d{"", expressions[below(std::size(expressions))], 1, 1, 1, below(8) == 0};
-        const auto total = static_cast<std::uint64_t>(std::exp2(27 + 3 * fraction())) / d.item();
+        draw d{"", random_.one_of({"sum", "max", "mean", "var", "softmax"}), 1, 1, 1, below(8) == 0};
+        const auto total = static_cast<std::uint64_t>(std::exp2(27 + 3 * random_.fraction())) / d.item();
         switch (below(5)) {
             case 0:
                 d.kind = "rows of 2 to 32";
@@ -96,14 +97,12 @@ public:
     }
 
 private:
-    std::uint64_t below(std::uint64_t n) { return (state_ = mixed(state_ + 0x9e3779b97f4a7c15u)) % n; }
-    double fraction() { return static_cast<double>(below(1 << 20)) * 0x1p-20; }
+    std::uint64_t below(std::uint64_t n) { return random_.below(n); }
     std::uint64_t logarithmic(std::uint64_t low, std::uint64_t high) {
-        return static_cast<std::uint64_t>(static_cast<double>(low) *
-                                          std::pow(static_cast<double>(high) / static_cast<double>(low), fraction()));
+        return static_cast<std::uint64_t>(random_.logarithmic(static_cast<double>(low), static_cast<double>(high)));
     }
 
-    std::uint64_t state_;
+    drawing random_;
 };
 
 /// Kernels that stream the nearest mix of reads and writes to some bytes, from one array into another of its size.
@@ -225,25 +224,13 @@ public:
         arrays_.over(d, [&](auto make, const auto& values) { time(d, values, make); });
     }
 
-    /// Sorted shares: their median, their twentieth, the least.
     void summarise() {
-        std::sort(shares_.begin(), shares_.end());
+        std::ranges::sort(shares_);
         if (shares_.empty()) return;
         std::printf("shares of the roof, sorted:");
         for (const double share : shares_) std::printf(" %.3f", share);
         std::printf("\n");
-        const auto add = [&](const char* name, double share, double goal) {
-            s_.out.add({.section = "draws",
-                        .name = std::to_string(shares_.size()) + " draws: " + name,
-                        .unit = "of the roof",
-                        .time = share,
-                        .kind = promise::share,
-                        .reached = share,
-                        .goal = goal});
-        };
-        add("median", shares_[shares_.size() / 2], 0.95);
-        add("5th percentile", shares_[shares_.size() / 20], 0.85);
-        add("least", shares_[0], 0.60);
+        bench::summarise(s_.out, "draws", "draws", shares_, {0.95, 0.85, 0.60});
     }
 
 private:

@@ -153,10 +153,10 @@ void report_all(bench::report& out, std::vector<drawn> all, const bench::stateme
         std::printf(" %d of %d%s", kernels[k], static_cast<int>(k), k + 1 == kernels.size() ? " and more" : ",");
     std::printf("; %d statements whose error may be over 1%%\n", blunt);
     for (std::size_t i = 0; i < std::min(worst, all.size()); ++i) add_row(out, all[i]);
-    bench::summarise(out, "statements", "bound by bytes", by_bytes, goal);
-    bench::summarise(out, "statements", "read again after folds that no chip holds", by_bytes_again, 0);
-    bench::summarise(out, "statements", "bound by operations", by_operations, 0);
-    bench::summarise(out, "statements", "hardly more than a launch", small, 0);
+    bench::summarise(out, "statements", "drawn, bound by bytes", by_bytes, {goal});
+    bench::summarise(out, "statements", "drawn, read again after folds that no chip holds", by_bytes_again, {});
+    bench::summarise(out, "statements", "drawn, bound by operations", by_operations, {});
+    bench::summarise(out, "statements", "drawn, hardly more than a launch", small, {});
 }
 
 int run(int argc, char** argv) {

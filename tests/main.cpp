@@ -61,8 +61,9 @@ void add_subclasses(codegen::key& key) {
             o.head.few_places = static_cast<std::uint8_t>(8 + 2 * (test::drawing_seed() % 4));
 }
 
-/// Of PTX. An array whose loop is not unrolled lies in local memory, and so does every use of it. Functions of angles
-/// and Bessel functions have one for large angles, row programs for what they compute once more where a value was rare.
+/// Whether PTX keeps an array in local memory, as it does where a loop over the array is not unrolled. Two kinds of
+/// kernels may: functions of angles and Bessel functions have an array for large angles, row programs one for elements
+/// that they compute again after a rare value.
 bool keeps_arrays_in_memory(const std::vector<std::byte>& code, const codegen::plan& plan) {
     const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
     return text.find("__local_depot") != text.npos &&
@@ -95,8 +96,8 @@ bool is_drawn(std::span<const std::uint32_t> words) {
     return (hash >> 33) % 6 == 0;
 }
 
-/// What this thread has counted, and those before it that had its block; a case that counts compiles means its own
-/// statements', not these beside them, of which it depends on the draw whether they are.
+/// Returns the count of this thread, and of earlier threads that had its block. A case that counts compiles means those
+/// of its own statements; whether kernels are compiled for CUDA beside them depends on the draw.
 std::uint64_t counted(runtime::counter which) {
     return runtime::per_thread<runtime::counter_block>::own().values[static_cast<std::size_t>(which)].load();
 }

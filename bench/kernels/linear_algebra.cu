@@ -1,4 +1,4 @@
-// What a program with its own kernels runs behind a product of matrices. A thread four elements.
+// A program with kernels of its own runs this one after a product of matrices. A thread computes four elements.
 extern "C" __global__ void exp_of_sum(const float4* __restrict__ product, const float4* __restrict__ c,
                                       float4* __restrict__ y, unsigned int count) {
     const unsigned int i = blockIdx.x * 256u + threadIdx.x;

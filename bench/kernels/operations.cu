@@ -1,4 +1,4 @@
-// What arithmetic can do: multiply-adds in chains that do not wait for each other; and a kernel that keeps the device
+// The first kernel shows the rate of arithmetic: multiply-adds in independent chains. The second keeps the device
 // waiting, so that work given to it meanwhile is timed without the time that giving it takes.
 extern "C" __global__ void __launch_bounds__(256) operations(float* to, float factor, unsigned int rounds) {
     float chain[8];

@@ -1,4 +1,5 @@
-// What the memory can do: streaming kernels of one job each. VECTORS 16-byte vectors a thread, THREADS threads a block.
+// These kernels show what the memory can do: each streams for one job. A thread has VECTORS vectors of 16 bytes, a
+// block THREADS threads.
 // n counts vectors; all loads of a thread are in flight before the first is used.
 #define STREAM_LOOP for (int v = 0; v < VECTORS; ++v)
 

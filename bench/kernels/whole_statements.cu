@@ -1,5 +1,6 @@
-// What whole statements compute, as one writes it by hand: a thread a path, Philox four numbers a call, sums of blocks
-// that a small last kernel adds in their order. The numbers are those of <ingot/core/philox.hpp>, drawn by calls of one seed.
+// These kernels compute whole statements as one writes them by hand: a thread simulates a path, a call of Philox gives
+// four numbers, and a small last kernel adds the sums of the blocks in their order. The numbers are those of
+// <ingot/core/philox.hpp>, drawn by calls of one seed.
 struct four { unsigned int w[4]; };
 
 /// One instruction, where the product of words of 64 bits is two.
@@ -99,7 +100,8 @@ finish(const double* partial, unsigned int blocks, double scale, double* z) {
     if (threadIdx.x == 0) *z = sum * scale;
 }
 
-/// What pulls each of n points, n a multiple of 512: a lane a point, the other points shared out among eight warps.
+/// Computes the attraction of each of n points by all of them, n a multiple of 512. A lane has a point; eight warps
+/// share the others.
 extern "C" __global__ void __launch_bounds__(256)
 attractions(const float* x, const float* y, const float* z, float* to_x, float* to_y, float* to_z, unsigned int n) {
     constexpr unsigned int points = 512, each = points / 8;

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <random>
 
+#include "../drawing.hpp"
 #include "rearrangement.hpp"
 
 namespace bench {
@@ -25,38 +25,24 @@ public:
     rearrangement next() {
         for (;;) {
             s_ = {.seed = random_() >> 1};
-            s_.type = one_of({dtype::u1, dtype::i2, dtype::i4, dtype::f2, dtype::f4, dtype::f4, dtype::f4, dtype::f8});
+            s_.type = random_.one_of(
+                {dtype::u1, dtype::i2, dtype::i4, dtype::f2, dtype::f4, dtype::f4, dtype::f4, dtype::f8});
             leaves_only_ = true;
             const auto shape = drawn_shape();
             if (size_of(shape) > 1.5 * std::exp2(limits_.most_log2)) continue;
-            int root = grow(shape, 1 + below(3));
-            for (int more = below(3); more > 0; --more) root = join_by_map(root, grow(shape, below(3)));
+            int root = grow(shape, 1 + random_.below(3));
+            for (int more = random_.below(3); more > 0; --more) root = join_by_map(root, grow(shape, random_.below(3)));
             if (!leaves_only_ && s_.nodes.size() <= 16) return s_;
         }
     }
 
 private:
-    int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
-    index_t up_to(index_t n) { return static_cast<index_t>(random_() % static_cast<std::uint64_t>(n + 1)); }
-    bool chance(int percent) { return below(100) < percent; }
-    double fraction() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-    template <class T>
-    T one_of(std::initializer_list<T> choices) {
-        return choices.begin()[below(static_cast<int>(choices.size()))];
-    }
+    index_t up_to(index_t n) { return random_.below(n + 1); }
 
     std::vector<index_t> drawn_shape() {
-        const double log2_all = limits_.least_log2 + (limits_.most_log2 - limits_.least_log2) * fraction();
-        const int dice = below(10), rank = dice < 2 ? 1 : dice < 6 ? 2 : dice < 9 ? 3 : 4;
-        std::vector<double> cuts{0, log2_all};
-        for (int j = 1; j < rank; ++j) cuts.push_back(1 + (log2_all - rank) * fraction());
-        std::ranges::sort(cuts);
-        std::vector<index_t> shape;
-        for (std::size_t j = 1; j < cuts.size(); ++j) {
-            auto extent = static_cast<index_t>(std::exp2(std::max(1.0, cuts[j] - cuts[j - 1])));
-            shape.push_back(chance(50) ? (extent + 15) / 16 * 16 : extent);
-        }
-        return shape;
+        const double log2_all = limits_.least_log2 + (limits_.most_log2 - limits_.least_log2) * random_.fraction();
+        const int dice = random_.below(10), rank = dice < 2 ? 1 : dice < 6 ? 2 : dice < 9 ? 3 : 4;
+        return random_.shape(log2_all, rank, [](index_t extent) { return (extent + 15) / 16 * 16; });
     }
 
     int add(rearrangement_node n) {
@@ -75,14 +61,14 @@ private:
         return add({.what = rearranging::map,
                     .shape = shape,
                     .from = {a, b},
-                    .op = one_of({mapping::add, mapping::add, mapping::maximum, mapping::minimum})});
+                    .op = random_.one_of({mapping::add, mapping::add, mapping::maximum, mapping::minimum})});
     }
     int leaf(const std::vector<index_t>& shape) {
         rearrangement_node n{.shape = shape, .type = s_.type};
-        if (chance(20)) n.type = one_of({dtype::u1, dtype::i4, dtype::f4});
+        if (random_.chance(20)) n.type = random_.one_of({dtype::u1, dtype::i4, dtype::f4});
         // Places of 256 bytes, but for some that are not even whole vectors.
         n.place = random_() >> 24 << 8;
-        if (chance(12)) n.place += 1;
+        if (random_.chance(12)) n.place += 1;
         return add(n);
     }
 
@@ -91,18 +77,18 @@ private:
         if (depth == 0) return leaf(shape);
         rearrangement_node n{.shape = shape};
         std::vector<index_t> operand = shape;
-        const auto axis = static_cast<std::size_t>(below(static_cast<int>(shape.size())));
+        const auto axis = random_.below(shape.size());
         n.axis = axis;
-        const int kind = below(100);
+        const int kind = random_.below(100);
         if (kind < 30) {
             n.what = rearranging::slice;
             for (std::size_t j = 0; j < shape.size(); ++j) {
                 axis_slice c;
-                if (chance(25)) c.step = 2 + below(3);
-                const index_t behind = chance(40) ? up_to(9) : 0, before = chance(40) ? up_to(9) : 0;
+                if (random_.chance(25)) c.step = 2 + random_.below(3);
+                const index_t behind = random_.chance(40) ? up_to(9) : 0, before = random_.chance(40) ? up_to(9) : 0;
                 operand[j] = before + (shape[j] - 1) * c.step + 1 + behind;
                 c.start = before;
-                if (chance(30)) c = {.start = operand[j] - 1 - before, .step = -c.step};
+                if (random_.chance(30)) c = {.start = operand[j] - 1 - before, .step = -c.step};
                 n.slices.push_back(c);
             }
         } else if (kind < 45) {
@@ -117,15 +103,15 @@ private:
         } else if (kind < 68 && shape[axis] <= index_t{1} << 24) {
             n.what = rearranging::gather;
             operand[axis] = std::max<index_t>(1, shape[axis] / 2 + up_to(shape[axis]));
-            n.indices = one_of({index_order::random, index_order::sorted, index_order::runs});
-            n.short_indices = chance(50);
+            n.indices = random_.one_of({index_order::random, index_order::sorted, index_order::runs});
+            n.short_indices = random_.chance(50);
         } else if (kind < 82 && shape[axis] > 2) {
             n.what = rearranging::join;
             index_t left = shape[axis];
-            for (int parts = 2 + below(2); parts > 0 && left > 0; --parts) {
+            for (int parts = 2 + random_.below(2); parts > 0 && left > 0; --parts) {
                 operand[axis] = parts == 1 ? left : std::max<index_t>(1, up_to(left - 1));
                 left -= operand[axis];
-                n.from.push_back(grow(operand, parts == 1 ? depth - 1 : below(depth)));
+                n.from.push_back(grow(operand, parts == 1 ? depth - 1 : random_.below(depth)));
             }
             leaves_only_ = false;
             return add(n);
@@ -144,7 +130,7 @@ private:
         return add(n);
     }
 
-    std::mt19937_64 random_;
+    drawing random_;
     rearrangement_limits limits_;
     rearrangement s_;
     bool leaves_only_ = true;

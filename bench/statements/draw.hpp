@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <random>
 
+#include "../drawing.hpp"
 #include "../mixed.hpp"
 #include "statement.hpp"
 
@@ -31,43 +31,26 @@ public:
         for (;;) {
             s_ = {.seed = random_()};
             draw_space();
-            const int operators = static_cast<int>(2 * std::pow(15.0, fraction()));
-            const int passes = 1 + below(most_passes);
-            const axis_set root = chance(55) ? all_axes() : subset_of(all_axes(), true);
+            const int operators = static_cast<int>(random_.logarithmic(2, 30));
+            const int passes = 1 + random_.below(most_passes);
+            const axis_set root = random_.chance(55) ? all_axes() : subset_of(all_axes(), true);
             s_.results = {grow(root, operators, passes)};
-            if (chance(20)) s_.results.push_back(grow(s_.nodes.back().axes, 1 + below(4), chance(50)));
+            if (random_.chance(20))
+                s_.results.push_back(grow(s_.nodes.back().axes, 1 + random_.below(4), random_.chance(50)));
             if (is_wanted()) return s_;
         }
     }
 
 private:
-    // ---- numbers -----------------------------------------------------------------------------------------------
-
-    int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
-    bool chance(int percent) { return below(100) < percent; }
-    double fraction() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-    template <class T>
-    T one_of(std::initializer_list<T> choices) {
-        return choices.begin()[below(static_cast<int>(choices.size()))];
-    }
-
     // ---- the space ---------------------------------------------------------------------------------------------
 
     void draw_space() {
-        const int kind = below(100);
+        const int kind = random_.below(100);
         s_.type = kind < 76 ? dtype::f4 : kind < 88 ? dtype::f8 : dtype::i4;
         const double most = limits_.most_log2 - (s_.type == dtype::f8);
-        const double log2_all = limits_.least_log2 + (most - limits_.least_log2) * fraction();
-        const int dice = below(10), rank = dice < 2 ? 1 : dice < 7 ? 2 : 3;
-        // Cuts of the logarithm: each axis has two elements at least.
-        std::vector<double> cuts{0, log2_all};
-        for (int j = 1; j < rank; ++j) cuts.push_back(1 + (log2_all - rank) * fraction());
-        std::sort(cuts.begin(), cuts.end());
-        for (std::size_t j = 1; j < cuts.size(); ++j) {
-            auto extent = static_cast<index_t>(std::exp2(std::max(1.0, cuts[j] - cuts[j - 1])));
-            if (chance(50)) extent |= 1;
-            s_.extents.push_back(extent);
-        }
+        const double log2_all = limits_.least_log2 + (most - limits_.least_log2) * random_.fraction();
+        const int dice = random_.below(10), rank = dice < 2 ? 1 : dice < 7 ? 2 : 3;
+        s_.extents = random_.shape(log2_all, rank, [](index_t extent) { return extent | 1; });
     }
     axis_set all_axes() const { return (1u << s_.rank()) - 1; }
     /// Some of the axes and not all where there are several; `none` allows for none.
@@ -79,7 +62,7 @@ private:
         return subset;
     }
     axis_set one_axis_of(axis_set axes) {
-        for (int skip = below(std::popcount(axes)); skip > 0; --skip) axes &= axes - 1;
+        for (int skip = random_.below(std::popcount(axes)); skip > 0; --skip) axes &= axes - 1;
         return axes & -axes;
     }
 
@@ -98,32 +81,33 @@ private:
 
     /// A node that varies along no other axes; about `operators` operators and `passes` passes are beneath it.
     int grow(axis_set axes, int operators, int passes) {
-        if (passes == 0 && chance(12))
-            if (const int again = used_again(axes); again >= 0) return again;
-        if (passes > 0 && (operators <= passes || axes == 0 || chance(40)))
+        if (passes == 0 && random_.chance(12))
+            if (const int again = used_again(axes, false); again >= 0) return again;
+        if (passes > 0 && (operators <= passes || axes == 0 || random_.chance(40)))
             return grow_pass(axes, operators - 1, passes);
         if (operators <= 0 || axes == 0) return leaf(axes);
-        if (chance(30)) return unary(grow(axes, operators - 1, passes));
-        if (chance(8) && axes != 0) return select(axes, operators, passes);
-        const int left = below(operators), left_passes = below(passes + 1);
-        const axis_set other = chance(35) ? subset_of(axes, passes > left_passes) : axes;
+        if (random_.chance(30)) return unary(grow(axes, operators - 1, passes));
+        if (random_.chance(8) && axes != 0) return select(axes, operators, passes);
+        const int left = random_.below(operators), left_passes = random_.below(passes + 1);
+        const axis_set other = random_.chance(35) ? subset_of(axes, passes > left_passes) : axes;
         // Broadcast operands are small, and seldom expensive.
         const int right = other == axes ? operators - 1 - left : std::min(operators - 1 - left, 3);
         const int a = grow(axes, left, left_passes), b = grow(other, right, passes - left_passes);
-        return chance(50) ? binary(a, b) : binary(b, a);
+        return random_.chance(50) ? binary(a, b) : binary(b, a);
     }
-    int used_again(axis_set axes) {
+    /// A node of these axes that is there already, a leaf or an operation; -1 if there is none.
+    int used_again(axis_set axes, bool leaf) {
         std::vector<int> fitting;
         for (std::size_t i = 0; i < s_.nodes.size(); ++i)
-            if (!s_.nodes[i].is_leaf() && s_.nodes[i].axes == axes) fitting.push_back(static_cast<int>(i));
-        return fitting.empty() ? -1 : fitting[static_cast<std::size_t>(below(static_cast<int>(fitting.size())))];
+            if (s_.nodes[i].is_leaf() == leaf && s_.nodes[i].axes == axes) fitting.push_back(static_cast<int>(i));
+        return fitting.empty() ? -1 : random_.one_of(fitting);
     }
 
     int grow_pass(axis_set axes, int operators, int passes) {
         const axis_set others = all_axes() & ~axes;
-        const int dice = below(100);
+        const int dice = random_.below(100);
         if (axes == 0 || (others != 0 && dice < 60)) {
-            const axis_set along = chance(25) ? others : one_axis_of(others), inner = axes | along;
+            const axis_set along = random_.chance(25) ? others : one_axis_of(others), inner = axes | along;
             return fold(with_axes(grow(inner, operators, passes - 1), inner, along), along);
         }
         const axis_set along = one_axis_of(axes);
@@ -132,7 +116,7 @@ private:
         if (floating() && passes > 1 && dice < 45) return softmax(axes, along, operators - 3, passes - 2);
         const int a = with_axes(grow(axes, operators - 1, passes - 1), axes, along);
         const int folded = fold(a, along);
-        return chance(80) ? binary(a, folded) : binary(folded, a);
+        return random_.chance(80) ? binary(a, folded) : binary(folded, a);
     }
     int softmax(axis_set axes, axis_set along, int operators, int passes) {
         const int a = tamed(with_axes(grow(axes, operators, passes), axes, along));
@@ -152,14 +136,10 @@ private:
     // ---- leaves ------------------------------------------------------------------------------------------------
 
     int leaf(axis_set axes) {
-        if (chance(25)) {
-            std::vector<int> fitting;
-            for (std::size_t i = 0; i < s_.nodes.size(); ++i)
-                if (s_.nodes[i].is_leaf() && s_.nodes[i].axes == axes) fitting.push_back(static_cast<int>(i));
-            if (!fitting.empty()) return fitting[static_cast<std::size_t>(below(static_cast<int>(fitting.size())))];
-        }
-        if (floating() && chance(8)) {
-            const bool normal = chance(50);
+        if (random_.chance(25))
+            if (const int again = used_again(axes, true); again >= 0) return again;
+        if (floating() && random_.chance(8)) {
+            const bool normal = random_.chance(50);
             const double most = s_.type == dtype::f8 ? 8.7 : 6.8;
             return add({.what = normal ? action::normal : action::uniform,
                         .axes = axes,
@@ -168,19 +148,19 @@ private:
                         .high = normal ? most : 1,
                         .exact = !normal});
         }
-        return array_leaf(std::popcount(axes) > 1 && chance(30) ? subset_of(axes, false) : axes);
+        return array_leaf(std::popcount(axes) > 1 && random_.chance(30) ? subset_of(axes, false) : axes);
     }
     std::uint64_t calls() const {
         return static_cast<std::uint64_t>(std::ranges::count_if(
             s_.nodes, [](const statement_node& n) { return n.what == action::uniform || n.what == action::normal; }));
     }
     int array_leaf(axis_set axes) {
-        const bool integers = !floating() || chance(8);
+        const bool integers = !floating() || random_.chance(8);
         const double range = integers ? integer_range : pool_range;
         return add({.what = floating() && integers ? action::converted : action::array,
                     .axes = axes,
-                    .place = (random_() >> 16) / 64 * 64 + (chance(15) ? 1 + random_() % 63 : 0),
-                    .reversed = std::popcount(axes) > 1 && chance(8),
+                    .place = (random_() >> 16) / 64 * 64 + (random_.chance(15) ? 1 + random_() % 63 : 0),
+                    .reversed = std::popcount(axes) > 1 && random_.chance(8),
                     .low = -range,
                     .high = range,
                     .exact = true});
@@ -257,18 +237,18 @@ private:
     /// The node with values of at least 0.25.
     int positive(int i) {
         if (node(i).low >= 0.25) return i;
-        return map_constant(op::add, node(i).low >= 0 ? i : map(op::absolute, i), one_of({0.25, 0.5, 1.0}));
+        return map_constant(op::add, node(i).low >= 0 ? i : map(op::absolute, i), random_.one_of({0.25, 0.5, 1.0}));
     }
 
     int unary(int a) {
         if (!floating()) {
-            const op row = one_of({op::negative, op::absolute, op::square, op::add, op::multiply});
-            if (row == op::add) return fitting(op::add, a, one_of({-3.0, 1.0, 7.0}));
-            if (row == op::multiply) return fitting(op::multiply, a, one_of({-2.0, 2.0, 3.0}));
+            const op row = random_.one_of({op::negative, op::absolute, op::square, op::add, op::multiply});
+            if (row == op::add) return fitting(op::add, a, random_.one_of({-3.0, 1.0, 7.0}));
+            if (row == op::multiply) return fitting(op::multiply, a, random_.one_of({-2.0, 2.0, 3.0}));
             return row == op::square && largest(a) * largest(a) > integer_limit ? map(op::negative, a) : map(row, a);
         }
         a = tamed(a);
-        switch (below(12)) {
+        switch (random_.below(12)) {
             case 0:
                 return map(op::negative, a);
             case 1:
@@ -290,9 +270,9 @@ private:
             case 9:
                 return map(op::erf, a);
             case 10:
-                return map_constant(op::add, a, one_of({-1.0, 0.5, 2.0}));
+                return map_constant(op::add, a, random_.one_of({-1.0, 0.5, 2.0}));
             default:
-                return map_constant(op::multiply, a, one_of({-0.5, 0.25, 1.5, 3.0}));
+                return map_constant(op::multiply, a, random_.one_of({-0.5, 0.25, 1.5, 3.0}));
         }
     }
     /// An operation of integers that do not wrap by it.
@@ -303,8 +283,8 @@ private:
     }
 
     int binary(int a, int b) {
-        op row = one_of({op::add, op::add, op::subtract, op::subtract, op::multiply, op::multiply, op::multiply,
-                         op::divide, op::maximum, op::minimum});
+        op row = random_.one_of({op::add, op::add, op::subtract, op::subtract, op::multiply, op::multiply, op::multiply,
+                                 op::divide, op::maximum, op::minimum});
         if (a == b) row = op::multiply;
         if (!floating()) {
             if (row == op::divide) row = op::maximum;
@@ -322,18 +302,18 @@ private:
         return add({.what = action::select,
                     .axes = node(compared).axes | node(a).axes | node(b).axes,
                     .from = {compared, a, b},
-                    .constant = one_of({-1.0, 0.0, 2.0}),
+                    .constant = random_.one_of({-1.0, 0.0, 2.0}),
                     .low = std::min(node(a).low, node(b).low),
                     .high = std::max(node(a).high, node(b).high)});
     }
 
     int fold(int a, axis_set along) {
         if (floating())
-            return tamed(fold_by(one_of({folding::sum, folding::sum, folding::mean, folding::mean, folding::max,
-                                         folding::min, folding::var, folding::logsumexp}),
+            return tamed(fold_by(random_.one_of({folding::sum, folding::sum, folding::mean, folding::mean, folding::max,
+                                                 folding::min, folding::var, folding::logsumexp}),
                                  a, along));
-        const bool sums = chance(50) && largest(a) * extent(along) < integer_limit;
-        return fold_by(sums ? folding::sum : one_of({folding::max, folding::min}), a, along);
+        const bool sums = random_.chance(50) && largest(a) * extent(along) < integer_limit;
+        return fold_by(sums ? folding::sum : random_.one_of({folding::max, folding::min}), a, along);
     }
     double extent(axis_set along) const {
         double product = 1;
@@ -361,7 +341,7 @@ private:
         statement_node n{.what = action::scan,
                          .axes = node(a).axes,
                          .from = {a, -1, -1},
-                         .fold = one_of({folding::sum, folding::sum, folding::max, folding::min}),
+                         .fold = random_.one_of({folding::sum, folding::sum, folding::max, folding::min}),
                          .along = along,
                          .low = node(a).low,
                          .high = node(a).high};
@@ -385,7 +365,7 @@ private:
                s_.passes() <= most_passes && s_.bytes_read() + s_.bytes_written() > 0;
     }
 
-    std::mt19937_64 random_;
+    drawing random_;
     statement_limits limits_;
     statement s_;
 };

@@ -24,7 +24,7 @@ public:
     std::uint64_t value(std::span<const detail::index_t> extents, std::uint32_t processors) const;
     /// All axes whose extents it depends on; bit a: axis a of the key.
     std::uint64_t axes() const;
-    /// The same formula over other axes: axis a becomes `axes[a]`.
+    /// Returns this formula with axis a replaced by `axes[a]`.
     formula renamed(std::span<const int> axes) const;
     /// As one would write it, with "na" for the extent of axis a; a part used more than once has a name.
     std::string text() const;

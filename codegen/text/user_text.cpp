@@ -253,7 +253,7 @@ std::vector<text_range> text_ranges_of(const user_text& t, detail::target where,
     const std::string heading = heading_of(t, struct_of(t.name));
     const std::string before = heading_of_preamble(t) + t.preamble;
     const std::size_t preamble = t.preamble.empty() ? source.npos : source.find(before);
-    // Of several texts of one name, finds the one with these functions.
+    // Several texts may have one name; this loop finds the one with these functions.
     for (std::size_t at = source.find(heading); at != source.npos; at = source.find(heading, at + 1)) {
         const std::size_t body = source.find(open_struct, at + heading.size()) + open_struct.size();
         if (!source.substr(body).starts_with(print.text())) continue;

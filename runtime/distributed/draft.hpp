@@ -126,12 +126,12 @@ void share_parts(planned_reduction& step, const rank_mesh& mesh, const std::vect
 /// Takes a reduction out of a draft, as a step of the plan, where it binds a split axis. Returns whether it did. Throws
 /// distributed_error where the reduction has no form in parts.
 bool take_reduction(statement_plan& plan, draft& d, const loops& outer, const found_value& value);
-/// The same of a matrix product of which an operand is split: by rows of the first, by columns of the second, or by the
-/// axis over which both are summed.
+/// Takes out a matrix product with a split operand, as take_reduction does. The split is by rows of the first operand,
+/// by columns of the second, or along the axis over which both are summed.
 bool take_product(statement_plan& plan, draft& d, const loops& outer, const found_value& value);
 
-/// The same of a scan, Fourier transform or sort along a split axis, and of the operand of a roll or tile that must be
-/// computed before it is read.
+/// Takes out a scan, Fourier transform or sort along a split axis, or the operand of a roll or tile that must be
+/// computed before it is read, as take_reduction does.
 bool take_transform(statement_plan& plan, draft& d, const loops& outer, const found_value& value);
 
 }  // namespace ingot::runtime

@@ -271,8 +271,7 @@ bool loops::read_by(range& to, const unraveled_places& u, std::size_t digit, ind
 
 void loops::follow_places(std::span<const operand> operands, std::span<const placement* const> placements) {
     if (unravels_.empty() || mesh_ == nullptr) return;
-    // Of each loop: whether an array is split along it, and whether all that moves along it may begin again at its
-    // first index.
+    // The loops along which an array is split, and those where all operands that move may continue at the first index.
     std::vector<bool> is_read_in_parts(loops_.size(), false), may_wrap(loops_.size(), true);
     for (std::size_t i = 0; i < operands.size(); ++i) {
         if (!has_axes(operands[i])) continue;

@@ -20,8 +20,8 @@ struct loop {
     int over = -1;
     std::vector<range> ranges;  // of each place along the mesh axis; empty where the loop is whole
     bool may_split = false;     // the result's axes, and those of a reduction that is computed in parts
-    // Of a loop that an unravel binds: the indices that each rank reads. They may go beyond the extent, and begin again
-    // at the first index there.
+    // The indices that each rank reads, if an unravel binds the loop. Indices beyond the extent continue at the first
+    // one.
     std::vector<range> of_rank{};
 
     range range_at(int place) const noexcept {

@@ -153,7 +153,7 @@ void make_plan(statement_plan& plan, const statement& s) {
     for (const int j : result)
         if (all.all()[static_cast<std::size_t>(j)].over >= 0 && all.range_of(j, rank).size() == 0)
             plan.has_share = false;
-    // Of the ranks that have the same part one adds it.
+    // Several ranks may have the same part; the one at coordinate 0 adds it.
     for (int m = 0; plan.scatters && m < all.mesh()->axes(); ++m)
         if (std::ranges::none_of(result, [&](int j) { return all.all()[static_cast<std::size_t>(j)].over == m; }) &&
             all.mesh()->coordinate(rank, m) != 0)

@@ -180,7 +180,7 @@ private:
         return g;
     }
 
-    /// The same parts with an axis of extent `parts` before the last one, along which they repeat.
+    /// Returns these parts with a further axis of extent `parts` before the last one, along which they repeat.
     gathered repeated(const gathered& of) {
         gathered g = of;
         const detail::layout& seen = *of.leaf.where;

@@ -143,7 +143,7 @@ decimal to_fixed(T value, int digits) {
     return {std::string(begin, point), point < end ? std::string(point + 1, end) : "", ""};
 }
 
-/// The same number without an exponent.
+/// Returns the number written without an exponent.
 decimal shifted(const decimal& d) {
     const int exponent = std::stoi(d.exponent);
     std::string digits = d.whole + d.fraction;

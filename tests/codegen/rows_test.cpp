@@ -1,4 +1,4 @@
-// Which graphs are row programs, and which phase computes each node.
+// These tests hold which graphs are row programs, and which phase computes each node.
 #include <doctest/doctest.h>
 
 #include <algorithm>

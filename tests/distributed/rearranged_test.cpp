@@ -190,7 +190,7 @@ TEST_CASE("scans, rolls and products meet views of other ranks' elements") {
         check_equal<float>(s, o, cumsum(whole, 0));
         q(all, all) = cumsum(x2, 0);
         check(q, cumsum(whole, 0));
-        // Of a flipped array the first part is the last rank's.
+        // The last rank holds the first part of a flipped array.
         check(cumsum(flip(x, 0)), cumsum(flip(line, 0)));
         check(flip(cummax(flip(x2, 0) - 1, 0), 0), flip(cummax(flip(whole, 0) - 1, 0), 0));
         // A roll of a slice begins again at the slice's first element.
@@ -206,7 +206,7 @@ TEST_CASE("scans, rolls and products meet views of other ranks' elements") {
         check(matmul(roll(x2, 1, 0), transpose(whole)), matmul(roll(whole, 1, 0), transpose(whole)));
         check(matmul(transpose(cumsum(x2, 0)), x2), matmul(transpose(cumsum(whole, 0)), whole));
         check(matmul(transpose(x2 - sum(x2, 0)), x2), matmul(transpose(whole - sum(whole, 0)), whole));
-        // What is no array in parts is computed before it is rolled.
+        // An operand that is not an array in parts is computed before it is rolled.
         const array<float> large = numbers({300, 301}), in_parts = dist::redistribute(large, dist::split(m));
         check(roll(flip(in_parts, 0), 7, 0) * 1, roll(flip(large, 0), 7, 0));
         check(roll(in_parts + large, 7, 0), roll(large + large, 7, 0));

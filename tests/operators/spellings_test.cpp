@@ -16,8 +16,9 @@
 
 namespace {
 
-/// What the documentation allows, in units of the last place: 2 of exp2f and ex2.approx, twice that of lg2.approx
-/// (2^-22 of the result; near 1 it is absolute, and no body goes there), 1 of rcp.approx and rsqrt.approx.
+/// The errors that CUDA's documentation allows, in units of the last place: 2 for exp2f and ex2.approx, 4 for
+/// lg2.approx (2^-22 of the result; near 1 the bound is absolute, and no body goes there), 1 for rcp.approx and
+/// rsqrt.approx.
 int exp2_error = 0, division_error = 0;
 
 /// `exact` rounded to a float that is off by this many units in its last place.

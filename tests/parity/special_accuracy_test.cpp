@@ -1,6 +1,6 @@
 // The special functions over random bit patterns and ordinary numbers, against long double: the C library's functions,
 // and series, recurrences and Newton steps over them; 20,000 numbers, on a GPU and where INGOT_TEST_ALL is set 10^6.
-// What is hard for those (tails, zeros, poles) stands in tests/oracle/special_values.txt.
+// Arguments that are hard for these references (tails, zeros, poles) are in tests/oracle/special_values.txt.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What code generation makes of the keys that the suite met: corpus KEYS prints, for each different one, a hash of its
-// source and of all its launches' numbers, for the host, sm_80, sm_90 and sm_100; sorted, so that the listings of two
-// commits differ where generated kernels do. corpus KEYS NUMBER prints the key and the sources of one line.
+// Prints what code generation makes of the keys that the suite met: corpus KEYS gives, for each different one, a hash
+// of its source and of all its launches' numbers, for the host, sm_80, sm_90 and sm_100; sorted, so that the listings
+// of two commits differ where generated kernels do. corpus KEYS NUMBER prints the key and the sources of one line.
 //
 // KEYS is a folder that tests wrote to where INGOT_KEEP_KEYS named it: files with a line of words for each key, in
 // hexadecimal. tests/corpus builds two commits and compares what both make of the same keys.

@@ -81,7 +81,7 @@ TEST_CASE("integers are the high parts of words times the range, on every target
     check_integers<std::uint32_t>(f, seed, 5, 0, 1ull << 32);
     check_integers<std::int64_t>(h, seed, 6, limits::min(), 0);
     check_integers<std::uint64_t>(k, seed, 7, 5, 0xfedcba9876543210u - 5);
-    // The same numbers from a range that is not a constant.
+    // A range that is not a constant gives the same numbers.
     g.seed(seed);
     const array<int> low{-7, 100}, high{9, 1000};
     const array<std::int64_t> low8{limits::min(), 0}, high8{limits::max(), 1};

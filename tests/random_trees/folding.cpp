@@ -75,9 +75,9 @@ private:
                                                                 : 0x1p31;
     static constexpr index_t most_elements = 100'000;
 
-    std::uint64_t below(std::uint64_t n) { return random_() % n; }
-    std::size_t pick() { return chance(random_, 50) ? values_.size() - 1 : below(values_.size()); }
-    const value<T>& some() { return values_[below(values_.size())]; }
+    std::uint64_t below(std::uint64_t n) { return random_.below(n); }
+    std::size_t pick() { return random_.chance(50) ? values_.size() - 1 : below(values_.size()); }
+    const value<T>& some() { return random_.one_of(values_); }
     static extents shape(const value<T>& v) {
         const shape_like s = v.apart.shape();
         return {s.values().begin(), s.values().end()};
@@ -88,12 +88,12 @@ private:
     void choose_shape() {
         static constexpr index_t sizes[] = {1,  2,  3,   5,   8,   16,   17,   31,   32,
                                             33, 64, 100, 129, 257, 1000, 1025, 4099, 70001};
-        for (std::uint64_t i = 1 + below(4); i-- > 0;) shape_.push_back(sizes[below(std::size(sizes))]);
+        for (std::uint64_t i = 1 + below(4); i-- > 0;) shape_.push_back(random_.one_of(sizes));
         while (size_of_shape(shape_) > most_elements) {
             index_t& largest = *std::ranges::max_element(shape_);
             largest = largest / 3 + 1;
         }
-        outer_ = shape_.size() > 1 && chance(random_, 40);
+        outer_ = shape_.size() > 1 && random_.chance(40);
     }
 
     std::vector<index_t> any_order(std::size_t rank) {
@@ -107,21 +107,21 @@ private:
     void add_leaf() {
         extents stored = shape_;
         for (index_t& extent : stored)
-            if (chance(random_, 20)) extent = 1;
+            if (random_.chance(20)) extent = 1;
         if (outer_ && std::ranges::count(stored, index_t{1}) == 0) stored[below(stored.size())] = 1;
-        if (chance(random_, 25))
+        if (random_.chance(25))
             stored.erase(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(below(stored.size())));
         std::vector<index_t> order = any_order(stored.size());
-        if (chance(random_, 70)) std::ranges::sort(order);
+        if (random_.chance(70)) std::ranges::sort(order);
         extents permuted(stored.size());  // so that the transposed leaf has this shape
         for (std::size_t i = 0; i < order.size(); ++i) permuted[static_cast<std::size_t>(order[i])] = stored[i];
-        const index_t lead = chance(random_, 30) ? static_cast<index_t>(below(4)) : 0;
+        const index_t lead = random_.chance(30) ? random_.below(index_t{4}) : 0;
         std::vector<T> line(static_cast<std::size_t>(size_of_shape(stored) + lead));
         for (T& x : line)
             x = smooth ? static_cast<T>(static_cast<double>(below(18'000'001)) / 1e6 - 9)
                        : static_cast<T>(static_cast<int>(below(19)) - 9);
         array<T> leaf = transpose(reshape(asarray(line)(slice(lead, none)), shape_like(permuted)), over(order));
-        if (chance(random_, 15)) leaf = flip(leaf, axes(static_cast<index_t>(below(stored.size()))));
+        if (random_.chance(15)) leaf = flip(leaf, axes(static_cast<index_t>(below(stored.size()))));
         values_.push_back({leaf, leaf, 9, "leaf"});
     }
 
@@ -165,7 +165,7 @@ private:
         std::vector<index_t> which;
         double count = 1;
         for (std::size_t a = 0; a < s.size(); ++a)
-            if (chance(random_, s.size() == 1 ? 80 : 50)) {
+            if (random_.chance(s.size() == 1 ? 80 : 50)) {
                 which.push_back(static_cast<index_t>(a));
                 count *= static_cast<double>(s[a]);
             }
@@ -178,7 +178,7 @@ private:
     /// A reduction f(x, tags...), with the axes kept or not.
     template <class F>
     void fold(const value<T>& v, const std::vector<index_t>& which, double most, const char* called, F f) {
-        const bool keep = chance(random_, 75);
+        const bool keep = random_.chance(75);
         const axes a = over(which);
         apply(
             v, most, called + detail::to_text(std::span<const index_t>(which)) + (keep ? " kept" : ""),
@@ -258,9 +258,9 @@ private:
         const auto axis = static_cast<index_t>(below(s.size()));
         const auto length = static_cast<double>(s[static_cast<std::size_t>(axis)]);
         const std::string on = std::to_string(axis);
-        if (chance(random_, 40)) {
+        if (random_.chance(40)) {
             const value<T>& v = values_[i];
-            if (chance(random_, 50))
+            if (random_.chance(50))
                 return apply(v, v.most, "cummin" + on, [&](const auto& x) { return cummin(x, axis); });
             return apply(v, v.most, "cummax" + on, [&](const auto& x) { return cummax(x, axis); });
         }

@@ -6,11 +6,12 @@
 #include <cstdlib>
 #include <functional>
 #include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
 #include <ingot/ingot.hpp>
+
+#include "bench/drawing.hpp"
 
 using namespace ingot;
 
@@ -41,7 +42,7 @@ class grower {
 public:
     explicit grower(unsigned seed) : random_(seed) {}
 
-    index_t below(index_t n) { return static_cast<index_t>(random_() % static_cast<std::uint64_t>(n)); }
+    index_t below(index_t n) { return random_.below(n); }
     index_list indices(index_t count, index_t extent) {
         index_list all;
         for (index_t k = 0; k < count; ++k) all.push_back(below(extent) - (below(2) == 0 ? extent : 0));
@@ -207,7 +208,7 @@ public:
     }
 
 private:
-    std::mt19937_64 random_;
+    bench::drawing random_;
 };
 
 /// The fault of a seed's tree; empty where there is none.

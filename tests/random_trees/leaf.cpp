@@ -16,9 +16,9 @@ using namespace detail;
 template <class T>
 T any_value(random_engine& random) {
     if constexpr (std::is_same_v<T, bool>) {
-        return chance(random, 50);
+        return random.chance(50);
     } else if constexpr (std::is_integral_v<T>) {
-        switch (random() % 4) {
+        switch (random.below(4)) {
             case 0:
                 return static_cast<T>(random());
             case 1:
@@ -26,7 +26,7 @@ T any_value(random_engine& random) {
             case 2:
                 return std::numeric_limits<T>::min();
             default:
-                return static_cast<T>(random() % 17);
+                return static_cast<T>(random.below(17));
         }
     } else {
         constexpr T special[] = {T(0),
@@ -41,9 +41,9 @@ T any_value(random_engine& random) {
                                  std::numeric_limits<T>::max(),
                                  T(2.5),
                                  T(1e9)};
-        if (chance(random, 30)) return special[random() % std::size(special)];
-        const double whole = static_cast<double>(random() % 20001) - 10000;
-        return static_cast<T>(std::ldexp(whole, static_cast<int>(random() % 9) - 8));
+        if (random.chance(30)) return random.one_of(special);
+        const double whole = random.below(20001) - 10000;
+        return static_cast<T>(std::ldexp(whole, random.below(9) - 8));
     }
 }
 
@@ -71,26 +71,26 @@ index_t size_of_shape(const extents& shape) {
 }
 
 layout random_layout(random_engine& random, const extents& shape, purpose use) {
-    const bool plain = chance(random, 40), broadcasts = use == purpose::read && !plain;
-    const std::size_t drop = broadcasts && !shape.empty() && chance(random, 20) ? random() % shape.size() : 0;
+    const bool plain = random.chance(40), broadcasts = use == purpose::read && !plain;
+    const std::size_t drop = broadcasts && !shape.empty() && random.chance(20) ? random.below(shape.size()) : 0;
     layout where(static_cast<int>(shape.size() - drop));
     std::vector<int> order;
     for (int j = 0; j < where.rank(); ++j) {
-        where.shape()[j] = broadcasts && chance(random, 15) ? 1 : shape[drop + static_cast<std::size_t>(j)];
+        where.shape()[j] = broadcasts && random.chance(15) ? 1 : shape[drop + static_cast<std::size_t>(j)];
         order.push_back(where.rank() - 1 - j);
     }
-    if (!plain && chance(random, 30)) std::shuffle(order.begin(), order.end(), random);
-    index_t stride = !plain && chance(random, 20) ? 2 : 1;
-    where.offset = plain || chance(random, 50) ? 0 : static_cast<index_t>(random() % 7);
+    if (!plain && random.chance(30)) std::shuffle(order.begin(), order.end(), random);
+    index_t stride = !plain && random.chance(20) ? 2 : 1;
+    where.offset = plain || random.chance(50) ? 0 : random.below(index_t{7});
     for (const int j : order) {
         const index_t extent = where.shape()[j];
-        const bool backwards = !plain && chance(random, 15);
-        const bool still = broadcasts && chance(random, 8);
+        const bool backwards = !plain && random.chance(15);
+        const bool still = broadcasts && random.chance(8);
         where.strides()[j] = still ? 0 : backwards ? -stride : stride;
         if (still) continue;
         if (backwards && extent > 0) where.offset += stride * (extent - 1);
         stride *= std::max<index_t>(extent, 1);
-        if (!plain && chance(random, 20)) stride += static_cast<index_t>(random() % 6) % (2 + stride / 4);
+        if (!plain && random.chance(20)) stride += random.below(index_t{6}) % (2 + stride / 4);
     }
     return where;
 }
@@ -118,7 +118,7 @@ std::vector<std::byte> random_bytes(random_engine& random, dtype type, std::size
 
 random_leaf random_array(random_engine& random, const extents& context) {
     random_leaf leaf;
-    leaf.type = grown_dtypes[random() % std::size(grown_dtypes)];
+    leaf.type = random.one_of(grown_dtypes);
     leaf.context = context;
     leaf.where = random_layout(random, context, purpose::read);
     leaf.bytes = random_bytes(random, leaf.type, reach_of(leaf.where));
@@ -127,11 +127,11 @@ random_leaf random_array(random_engine& random, const extents& context) {
 
 random_leaf covering_array(random_engine& random, const extents& context) {
     random_leaf leaf;
-    leaf.type = grown_dtypes[random() % std::size(grown_dtypes)];
+    leaf.type = random.one_of(grown_dtypes);
     leaf.context = context;
     leaf.covers = true;
     leaf.where = contiguous_layout(context);
-    leaf.where.offset = chance(random, 60) ? 0 : static_cast<index_t>(random() % 9);
+    leaf.where.offset = random.chance(60) ? 0 : random.below(index_t{9});
     leaf.bytes = random_bytes(random, leaf.type, static_cast<std::size_t>(leaf.where.size()) + 16);
     return leaf;
 }
@@ -139,7 +139,7 @@ random_leaf covering_array(random_engine& random, const extents& context) {
 random_leaf random_scalar(random_engine& random, const extents& context) {
     random_leaf leaf;
     leaf.kind = operand_kind::scalar;
-    leaf.type = grown_dtypes[random() % std::size(grown_dtypes)];
+    leaf.type = random.one_of(grown_dtypes);
     leaf.context = context;
     with_type(leaf.type, [&]<class T>(T) { leaf.bits[0] = bits_of_value(any_value<T>(random)); });
     return leaf;
@@ -149,10 +149,10 @@ random_leaf random_generator(random_engine& random, const extents& context) {
     random_leaf leaf;
     leaf.kind = operand_kind::generator;
     constexpr dtype types[] = {dtype::f4, dtype::f8, dtype::u4};
-    leaf.type = types[random() % std::size(types)];
+    leaf.type = random.one_of(types);
     leaf.context = context;
     leaf.where = random_layout(random, context, purpose::read);
-    if (chance(random, 10)) leaf.where.offset += index_t{1} << 40;
+    if (random.chance(10)) leaf.where.offset += index_t{1} << 40;
     leaf.bits[0] = random();
     leaf.bits[1] = random() % 100;
     if (leaf.type == dtype::u4) leaf.last = static_cast<std::uint32_t>(random() >> (32 + random() % 32));

@@ -3,16 +3,17 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
 #include <ingot/core/door.hpp>
 #include <ingot/core/expression.hpp>
 
+#include "bench/drawing.hpp"
+
 namespace ingot::tests {
 
-using random_engine = std::mt19937_64;
+using random_engine = bench::drawing;
 using extents = std::vector<index_t>;
 
 /// A leaf: its layout, and the content of the whole buffer.
@@ -30,7 +31,6 @@ struct random_leaf {
 inline constexpr dtype grown_dtypes[] = {dtype::b1, dtype::i1, dtype::u1, dtype::i2, dtype::u2, dtype::i4,
                                          dtype::u4, dtype::i8, dtype::u8, dtype::f4, dtype::f8};
 
-inline bool chance(random_engine& random, int percent) { return static_cast<int>(random() % 100) < percent; }
 index_t size_of_shape(const extents& shape);
 
 /// Calls f with a value of the dtype's C++ type.

@@ -112,7 +112,7 @@ struct grower {
         leaf.where = covers ? contiguous_layout(tree.shape) : random_layout(random, tree.shape, purpose::read);
         leaf.bytes.resize(reach_of(leaf.where) * size_of(leaf.type));
         for (std::size_t i = 0; i * size_of(leaf.type) < leaf.bytes.size(); ++i) {
-            const double d = static_cast<double>(random() >> 11) * 0x1p-50 - 4;  // -4 to 4
+            const double d = 8 * random.fraction() - 4;  // -4 to 4
             const auto f = static_cast<float>(d);
             if (leaf.type == dtype::f4)
                 std::memcpy(leaf.bytes.data() + 4 * i, &f, 4);
@@ -127,7 +127,7 @@ struct grower {
     }
     void grow_node(int depth) {
         if (left-- <= 0 || depth == 0) return grow_leaf();
-        const std::uint64_t what = random() % 10;
+        const int what = random.below(10);
         if (what == 0) {
             grow_leaf();
             grow_leaf();
@@ -135,9 +135,9 @@ struct grower {
         }
         if (what < 5) grow_node(depth - 1);
         grow_node(depth - 1);
-        const op f = functions[random() % std::size(functions)].row;
+        const op f = random.one_of(functions).row;
         if (what == 0) return add(op::where, tree.type);
-        if (what < 5) return add(binary[random() % std::size(binary)], tree.type);
+        if (what < 5) return add(random.one_of(binary), tree.type);
         if (f == op::sqrt || f == op::log || f == op::log2 || f == op::log10 || f == op::log1p)
             add(op::absolute, tree.type);  // into the domain
         add(f, tree.type);
@@ -151,7 +151,7 @@ random_tree grow_smooth(std::uint64_t seed, const extents& shape, int nodes) {
     tree.seed = seed;
     tree.shape = shape;
     grower g{random_engine(seed), tree, nodes};
-    tree.type = chance(g.random, 50) ? dtype::f4 : dtype::f8;
+    tree.type = g.random.chance(50) ? dtype::f4 : dtype::f8;
     g.grow_leaf();
     g.grow_node(6);
     g.add(op::add, tree.type);

@@ -44,13 +44,13 @@ struct grower {
 
     dtype grow_leaf() {
         // Repeats a leaf now and then: one view, loaded once.
-        if (chance(random, 25)) {
-            const random_leaf& again = tree.leaves[random() % tree.leaves.size()];
+        if (random.chance(25)) {
+            const random_leaf& again = random.one_of(tree.leaves);
             if (again.context == context) return add_leaf(random_leaf(again));
         }
-        if (chance(random, options.scalars)) return add_leaf(random_scalar(random, context));
+        if (random.chance(options.scalars)) return add_leaf(random_scalar(random, context));
         if (options.contiguous) return add_leaf(covering_array(random, context));
-        if (chance(random, 8)) return add_leaf(random_generator(random, context));
+        if (random.chance(8)) return add_leaf(random_generator(random, context));
         return add_leaf(random_array(random, context));
     }
 
@@ -60,11 +60,11 @@ struct grower {
     }
 
     dtype grow_node(int depth) {
-        if (left <= 0 || depth == 0 || chance(random, 12)) return grow_leaf();
+        if (left <= 0 || depth == 0 || random.chance(12)) return grow_leaf();
         --left;
-        if (context == tree.shape && chance(random, options.sums)) return grow_sum(depth - 1);
+        if (context == tree.shape && random.chance(options.sums)) return grow_sum(depth - 1);
         // Chooses an operator that the operands have: operands come first, because their dtypes decide.
-        const int arity = 1 + static_cast<int>(random() % 3);
+        const int arity = 1 + random.below(3);
         operand_type types[3];
         for (int i = 0; i < arity; ++i) types[i] = {grow_node(depth - 1)};
         std::vector<word> fitting;
@@ -75,10 +75,10 @@ struct grower {
             if (o == op::signbit || o == op::copysign) continue;  // a computed NaN has either sign
             if (chooses_between_zeros(o) && kind_of(resolve(o, types).result) == kind::floating) continue;
             signature s = resolve(o, types);
-            if (o == op::astype) s = {true, {}, grown_dtypes[random() % std::size(grown_dtypes)]};
+            if (o == op::astype) s = {true, {}, random.one_of(grown_dtypes)};
             if (s.legal) fitting.push_back(make_word(word_kind::map, s.result, static_cast<std::uint32_t>(o)));
         }
-        tree.program.push_back(fitting[random() % fitting.size()]);  // equal, where and astype take anything
+        tree.program.push_back(random.one_of(fitting));  // equal, where and astype take anything
         return dtype_of_word(tree.program.back());
     }
 
@@ -96,8 +96,8 @@ struct grower {
         constexpr index_t lengths[] = {0, 1, 2, 3, 5, 16, 31, 32, 33, 64, 100, 257, 1000, 4099};
         const std::size_t bound = 1 + random() % 2;
         for (std::size_t k = 0; k < bound; ++k) {
-            const index_t n = chance(random, 3) ? 0 : lengths[1 + random() % (std::size(lengths) - 1)];
-            context.push_back(size_of_shape(context) * n > 40000 ? 1 + static_cast<index_t>(random() % 2) : n);
+            const index_t n = random.chance(3) ? 0 : lengths[1 + random() % (std::size(lengths) - 1)];
+            context.push_back(size_of_shape(context) * n > 40000 ? 1 + random.below(index_t{2}) : n);
         }
         dtype type = grow_covering(depth);
         if (kind_of(type) == kind::floating) type = add_map(op::astype, dtype::i4);
@@ -113,13 +113,13 @@ struct grower {
     random_target choose_target() {
         random_target t;
         const std::size_t bytes = size_of(tree.type);
-        for (std::size_t i = 0; i < tree.leaves.size() && chance(random, 60); ++i) {
+        for (std::size_t i = 0; i < tree.leaves.size() && random.chance(60); ++i) {
             const random_leaf& leaf = tree.leaves[i];
             if (leaf.kind != operand_kind::array || leaf.context != tree.shape) continue;
             t.where = contiguous_layout(tree.shape);
-            t.where.offset = static_cast<index_t>(random() % 9);
-            if (chance(random, 50)) t.where = leaf.where;
-            if (chance(random, 20))
+            t.where.offset = random.below(index_t{9});
+            if (random.chance(50)) t.where = leaf.where;
+            if (random.chance(20))
                 for (int j = 0; j < t.where.rank(); ++j) {
                     t.where.offset += t.where.strides()[j] * std::max<index_t>(t.where.shape()[j] - 1, 0);
                     t.where.strides()[j] *= -1;
@@ -212,11 +212,11 @@ extents random_shape(random_engine& random) {
     extents shape(random() % 5);
     index_t size = 1;
     for (index_t& n : shape) {
-        n = chance(random, 3) ? 0 : edges[random() % std::size(edges)];
-        if (size * n > 40000) n = 1 + static_cast<index_t>(random() % 3);
+        n = random.chance(3) ? 0 : random.one_of(edges);
+        if (size * n > 40000) n = 1 + random.below(index_t{3});
         size *= std::max<index_t>(n, 1);
     }
-    if (shape.size() == 1 && chance(random, 30)) shape[0] = static_cast<index_t>(random() % 30000);
+    if (shape.size() == 1 && random.chance(30)) shape[0] = random.below(index_t{30000});
     return shape;
 }
 
@@ -226,7 +226,7 @@ random_tree grow(std::uint64_t seed, const extents& shape, const tree_options& o
     tree.shape = shape;
     grower g{random_engine(seed), options, tree, shape, options.nodes};
     tree.type = g.grow_covering(6);
-    if (chance(g.random, options.targets)) tree.target = g.choose_target();
+    if (g.random.chance(options.targets)) tree.target = g.choose_target();
     return tree;
 }
 
@@ -256,7 +256,7 @@ bool types_hold(const random_tree& tree) {
 random_tree varied(random_engine& random, const random_tree& tree) {
     random_tree other = tree;
     const bool flat = std::ranges::none_of(tree.leaves, [&](const random_leaf& l) { return l.context != tree.shape; });
-    if (flat && chance(random, 20)) other.shape = random_shape(random);
+    if (flat && random.chance(20)) other.shape = random_shape(random);
     for (random_leaf& leaf : other.leaves) {
         if (flat) leaf.context = other.shape;
         if (leaf.kind == operand_kind::scalar) {
@@ -268,7 +268,7 @@ random_tree varied(random_engine& random, const random_tree& tree) {
             } while (leaf.type != was.type);
             continue;
         }
-        if (other.shape == tree.shape && chance(random, 60)) continue;
+        if (other.shape == tree.shape && random.chance(60)) continue;
         const random_leaf fresh = leaf.covers                        ? covering_array(random, leaf.context)
                                   : leaf.kind == operand_kind::array ? random_array(random, leaf.context)
                                                                      : random_generator(random, leaf.context);

@@ -40,7 +40,7 @@ struct tree_options {
 
 /// `shape`: of the result, so that several trees can be outputs of one kernel.
 random_tree grow(std::uint64_t seed, const extents& shape, const tree_options& options);
-/// The same program over other operands: other values and, where the words leave them open, dtypes of scalars; other
+/// Returns the program over other operands: other values and, where the words leave them open, dtypes of scalars; other
 /// layouts and alignments of arrays; sometimes another shape.
 random_tree varied(random_engine& random, const random_tree& tree);
 /// A shape of rank 0 to 4 with sizes that find edges: 0, 1, around 4, 16, 32 and 256.

@@ -1,4 +1,5 @@
-// Which differences make a kernel: counts of compiles over sizes, scalars and several spellings of the same statement.
+// These tests hold which differences make a new kernel: they count compiles over sizes, scalars and several spellings
+// of one statement.
 #include <random>
 #include <set>
 

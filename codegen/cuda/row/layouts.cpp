@@ -28,7 +28,7 @@ void share_chunks(register_rows& s, std::uint32_t all, std::uint32_t in_register
 /// Sets the members that follow from the rows' lengths; registers hold at most `in_registers` chunks of a lane.
 void fit(register_rows& s, std::uint32_t in_registers, std::uint32_t shortest, std::uint32_t longest) {
     s.max_chunks = s.chunks;
-    // The same formula as row_elements::fitted_rows.
+    // This computes what the formula row_elements::fitted_rows gives at a launch.
     const auto width = [&](std::uint32_t n) {
         const std::uint32_t most = std::max(1u, s.threads / pieces(n, s.cluster * s.max_chunks));
         return most < s.column_multiple ? std::bit_floor(most) : whole(most, s.column_multiple);

@@ -18,7 +18,7 @@ namespace ingot {
 
 namespace linalg {
 
-/// Which triangle of a matrix a system has, and how it is read.
+/// Options of a triangular system: the triangle that is used, and how it is read.
 ///
 ///     std::cout << linalg::solve_triangular(array<double>{{2, 0}, {1, 4}}, array<double>{2, 9}, {.lower = true});
 ///     // prints: [1. 2.]

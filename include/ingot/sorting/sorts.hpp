@@ -209,7 +209,7 @@ array<index_t> order_along(const E& e, index_t axis, bool descending) {
     if (descending) return array<index_t>(argsort(descending_keys(e), axis));
     return array<index_t>(argsort(e, axis));
 }
-/// The same array, copied where its elements are not contiguous.
+/// Returns the array, or a copy of it if its elements are not contiguous.
 template <class T>
 array<T> in_c_order(const char* operation, array<T> a) {
     const layout& where = a.as_leaf().where();
@@ -227,8 +227,8 @@ array<T> rows_along(const E& e, index_t axis) {
     return array<T>(moveaxis(e, axis, -1));
 }
 
-/// Of an array in parts: the elements of this rank in each row, a row's number of elements before them, and whether
-/// they are all of it.
+/// The elements of each row of an array in parts that this rank has: the number of the row's elements before them, and
+/// whether they are the whole row.
 struct own_rows {
     index_t first;
     bool are_whole;

@@ -2,16 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct any_bool {
-    static bool join(bool a, bool b) { return b ? true : a; }
-};
+//// independent, any_bool
 
 struct arguments {
     const double* x0;

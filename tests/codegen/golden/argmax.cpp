@@ -4,86 +4,8 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-struct max_float {
-    static float join(float a, float b) { return (a < b) | (b != b) ? b : a; }
-};
-
-/// Updates a lane's best element and the number of its strip; a NaN stays best.
-static inline void keep_max_float(float v, int32 strip, float& best, int32& best_strip) {
-    const int32 wins = -int32(!(v <= best)) & -int32(best == best);
-    best = wins ? v : best;
-    best_strip = wins ? strip : best_strip;
-}
-
-/// An element and its index in the row.
-struct indexed_float {
-    float value;
-    int64 at;
-};
-
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-/// Combines all lanes as a balanced tree.
-template <class joiner, int n, class type>
-static inline type join_lanes(type* lanes) {
-    if constexpr (n > 1) {
-        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
-        return join_lanes<joiner, n / 2>(lanes);
-    } else {
-        return lanes[0];
-    }
-}
-
-struct earlier {
-    static int join(int a, int b) { return a < b ? a : b; }
-};
-
-/// Returns the first index of the best value; lane j of strip s has index s * n + j. A NaN is best.
-template <class joiner, int n, class type, class number>
-static inline int first_of_lanes(const type* lanes, const number* strips, type& best) {
-    alignas(64) type values[n];
-    alignas(64) int indices[n];
-    for (int l = 0; l < n; ++l) values[l] = lanes[l];
-    best = join_lanes<joiner, n>(values);
-    for (int l = 0; l < n; ++l)
-        indices[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;
-    return join_lanes<earlier, n>(indices);
-}
-
-struct argmax_float {
-    static indexed_float join(indexed_float a, indexed_float b) {
-        if (a.value != a.value || b.value != b.value)
-            return a.value != a.value && (b.value == b.value || a.at < b.at) ? a : b;
-        return a.value > b.value || (a.value == b.value && a.at < b.at) ? a : b;
-    }
-};
-
-/// Returns the best element of all lanes and its index.
-template <int n>
-static inline indexed_float first_argmax_float(const float* lanes, const int32* strips, int64 from) {
-    float best;
-    const int index = first_of_lanes<max_float, n>(lanes, strips, best);
-    return {best, from + index};
-}
-
-/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
-template <class type>
-static inline void put(uint64* slot, type v) {
-    __builtin_memcpy(slot, &v, sizeof v);
-}
-
-template <class type>
-static inline type take(uint64* slot) {
-    type v;
-    __builtin_memcpy(&v, slot, sizeof v);
-    *slot = 0;
-    return v;
-}
+//// max_float, keep_max_float, indexed_float, independent, join_lanes, earlier, first_of_lanes, argmax_float,
+//// first_argmax_float, put, take
 
 struct arguments {
     const float* x0;

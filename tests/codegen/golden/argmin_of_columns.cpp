@@ -4,49 +4,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-struct min_int32 {
-    static int32 join(int32 a, int32 b) { return b < a ? b : a; }
-};
-
-/// Updates a lane's best element and the number of its strip.
-static inline void keep_min_int32(int32 v, int32 strip, int32& best, int32& best_strip) {
-    const bool wins = v < best;
-    best = wins ? v : best;
-    best_strip = wins ? strip : best_strip;
-}
-
-/// An element and its index in the row.
-struct indexed_int32 {
-    int32 value;
-    int64 at;
-};
-
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct argmin_int32 {
-    static indexed_int32 join(indexed_int32 a, indexed_int32 b) {
-        return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
-    }
-};
-
-/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
-template <class type>
-static inline void put(uint64* slot, type v) {
-    __builtin_memcpy(slot, &v, sizeof v);
-}
-
-template <class type>
-static inline type take(uint64* slot) {
-    type v;
-    __builtin_memcpy(&v, slot, sizeof v);
-    *slot = 0;
-    return v;
-}
+//// min_int32, keep_min_int32, indexed_int32, independent, argmin_int32, put, take
 
 struct arguments {
     const int32* x0;

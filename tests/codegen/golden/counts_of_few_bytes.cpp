@@ -5,10 +5,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Combines a value with the element at its address.
-static inline void scatter_add_int64(int64* at, int64 value) {
-    *at = int64(uint64(*at) + uint64(value));
-}
+//// scatter_add_int64
 
 struct arguments {
     const uint8* x0;

@@ -5,26 +5,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-template <class word>
-__device__ word stream(const word* from);
-
-template <>
-__device__ __forceinline__ uint2 stream(const uint2* from) {
-    uint2 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(from));
-    return w;
-}
-
-/// Loads elements that are read only once, without allocating lines in the first-level cache.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-/// Combines a value with the element at its address.
-__device__ __forceinline__ void scatter_add_int64(int64* at, int64 value) {
-    asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" : : "l"(at), "l"((unsigned long long)value) : "memory");
-}
+//// stream, stream.3, load_stream, scatter_add_int64
 
 struct arguments {
     const uint8* x0;

@@ -3,9 +3,7 @@ using int16 = short;
 using int32 = int;
 using uint32 = unsigned int;
 
-struct max_int16 {
-    static int16 join(int16 a, int16 b) { return a < b ? b : a; }
-};
+//// max_int16
 
 struct arguments {
     const int16* x0;

@@ -3,31 +3,7 @@ using int16 = short;
 using int32 = int;
 using uint32 = unsigned int;
 
-struct max_int16 {
-    static __device__ __forceinline__ int16 join(int16 a, int16 b) { return a < b ? b : a; }
-};
-
-/// Exclusive scan over a group of lanes: v[0] of all lanes comes first, then v[1] of all lanes, and so on.
-/// Returns the total of the group.
-template <class fold, int lanes, class type, int n>
-__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {
-#pragma unroll
-    for (unsigned int far = 1; far < lanes; far *= 2)
-#pragma unroll
-        for (int u = 0; u < n; ++u) {
-            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);
-            if (lane >= far) v[u] = fold::join(left, v[u]);
-        }
-    type so_far = start;
-#pragma unroll
-    for (int u = 0; u < n; ++u) {
-        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);
-        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);
-        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);
-        so_far = u == 0 ? all : fold::join(so_far, all);
-    }
-    return so_far;
-}
+//// max_int16, scan_lanes
 
 struct arguments {
     const int16* x0;

@@ -2,61 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-template <class word>
-__device__ word stream(const word* from);
-
-template <>
-__device__ __forceinline__ uint4 stream(const uint4* from) {
-    uint4 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
-    return w;
-}
-
-/// Loads elements that are read only once, without allocating lines in the first-level cache.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-__device__ __forceinline__ float exp_float(float a) {
-    float h = __fmul_rz(a, 1.44269502f);
-    float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
-    float y = exp2(h);
-    return fma(y, fminf(l, 1.0f), y);
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-/// Exclusive scan over a group of lanes: v[0] of all lanes comes first, then v[1] of all lanes, and so on.
-/// Returns the total of the group.
-template <class fold, int lanes, class type, int n>
-__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {
-#pragma unroll
-    for (unsigned int far = 1; far < lanes; far *= 2)
-#pragma unroll
-        for (int u = 0; u < n; ++u) {
-            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);
-            if (lane >= far) v[u] = fold::join(left, v[u]);
-        }
-    type so_far = start;
-#pragma unroll
-    for (int u = 0; u < n; ++u) {
-        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);
-        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);
-        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);
-        so_far = u == 0 ? all : fold::join(so_far, all);
-    }
-    return so_far;
-}
-
-/// Stores elements that are not read soon; the caches evict them first.
-template <class word, class type, int n>
-__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
-    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
-}
+//// stream, stream.2, load_stream, exp_float, sum_float, scan_lanes, store
 
 struct arguments {
     const float* x0;

@@ -2,9 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
+//// sum_double
 
 struct arguments {
     const float* x0;

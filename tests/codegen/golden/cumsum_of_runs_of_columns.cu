@@ -2,69 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
-__device__ __forceinline__ void copy16(void* to, const void* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
-}
-
-/// Copies elements [first, end) to shared memory by whole vectors, with a gap after each run.
-template <class type, class index>
-__device__ __forceinline__ void load_run(type* to, const type* from, index first, index end, unsigned int gap, divisor run) {
-    constexpr unsigned int each = 16 / sizeof(type), threads = 256;
-    const unsigned int begin = first % each, n = end - first + begin, chunks = n / each;
-    const auto padded = [=](unsigned int q) { return q + gap / each * (unsigned int)quotient(q * each, run); };
-    to -= begin, from += first - begin;
-    for (unsigned int q = threadIdx.x; q < chunks; q += threads)
-        copy16(reinterpret_cast<uint4*>(to) + padded(q), reinterpret_cast<const uint4*>(from) + q);
-    const unsigned int i = chunks * each + threadIdx.x;
-    if (i < n) to[i] = from[i];
-}
-
-/// Stores elements [first, end) from shared memory, where load_run() put them.
-template <class type, class index>
-__device__ __forceinline__ void store_run(type* to, const type* from, index first, index end, unsigned int gap, divisor run) {
-    constexpr unsigned int each = 16 / sizeof(type), threads = 256;
-    const unsigned int begin = first % each, n = end - first + begin, chunks = n / each;
-    const auto padded = [=](unsigned int q) { return q + gap / each * (unsigned int)quotient(q * each, run); };
-    to += first - begin, from -= begin;
-    for (unsigned int q = threadIdx.x + (begin > 0); q < chunks; q += threads)
-        __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[padded(q)]);
-    const unsigned int i = begin + threadIdx.x, k = max(chunks * each, begin) + threadIdx.x;
-    if (i < min(n, begin > 0 ? each : 0)) to[i] = from[i];
-    if (k < n) to[k] = from[k];
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-/// Scans n values per thread exclusively down the thread rows of a block; each row has `across` threads.
-template <class fold, int threads, class type, int n>
-__device__ __forceinline__ void scan_down(type (&v)[n], type* room, uint32 down, uint32 height, uint32 across,
-                                          type start) {
-    type* const own = room + threadIdx.x;
-    for (uint32 far = 1; far < height; far *= 2) {
-#pragma unroll
-        for (int e = 0; e < n; ++e) own[e * threads] = v[e];
-        __syncthreads();
-#pragma unroll
-        for (int e = 0; e < n; ++e)
-            if (down >= far) v[e] = fold::join(own[int(e * threads) - int(far * across)], v[e]);
-        __syncthreads();
-    }
-#pragma unroll
-    for (int e = 0; e < n; ++e) own[e * threads] = v[e];
-    __syncthreads();
-#pragma unroll
-    for (int e = 0; e < n; ++e) v[e] = down == 0 ? start : own[int(e * threads) - int(across)];
-}
+//// divisor, copy16, load_run, store_run, sum_float, scan_down
 
 struct arguments {
     const float* x0;

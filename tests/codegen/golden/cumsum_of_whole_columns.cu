@@ -2,48 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
-__device__ __forceinline__ void copy16(void* to, const void* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-/// Scans n values per thread exclusively down the thread rows of a block; each row has `across` threads.
-template <class fold, int threads, class type, int n>
-__device__ __forceinline__ void scan_down(type (&v)[n], type* room, uint32 down, uint32 height, uint32 across,
-                                          type start) {
-    type* const own = room + threadIdx.x;
-    for (uint32 far = 1; far < height; far *= 2) {
-#pragma unroll
-        for (int e = 0; e < n; ++e) own[e * threads] = v[e];
-        __syncthreads();
-#pragma unroll
-        for (int e = 0; e < n; ++e)
-            if (down >= far) v[e] = fold::join(own[int(e * threads) - int(far * across)], v[e]);
-        __syncthreads();
-    }
-#pragma unroll
-    for (int e = 0; e < n; ++e) own[e * threads] = v[e];
-    __syncthreads();
-#pragma unroll
-    for (int e = 0; e < n; ++e) v[e] = down == 0 ? start : own[int(e * threads) - int(across)];
-}
-
-/// Stores elements that are not read soon; the caches evict them first.
-template <class word, class type, int n>
-__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
-    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
-}
+//// divisor, copy16, sum_float, scan_down, store
 
 struct arguments {
     const float* x0;

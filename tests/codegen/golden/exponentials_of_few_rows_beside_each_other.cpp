@@ -18,57 +18,7 @@ using uint32 = unsigned int;
 #endif
 extern "C" vectorised double exp(double a);
 
-/// Consecutive strips in linear order; each covers whole points of the axis that is cut.
-struct packing {
-    uint32 span, step;  // elements of all points of that axis, and of a strip
-    /// Returns the start of the first strip at or after `at`.
-    uint32 first(uint32 at) const {
-        const uint32 within = (at % span + step - 1) / step * step;
-        return at / span * span + (within < span ? within : span);
-    }
-    /// Returns the number of elements of the strip that starts at `at`.
-    int length(uint32 at) const {
-        const uint32 left = span - at % span;
-        return int(left < step ? left : step);
-    }
-};
-/// Cuts the innermost axis that exceeds `room`. A strip is a whole number of vectors if `room` has space
-/// for enough points.
-template <class... extents>
-static inline packing pack(uint32 room, uint32 vector, uint32 inner, extents... outer) {
-    const uint32 sizes[] = {outer...};
-    uint32 point = 1, span = inner;
-    for (const uint32 n : sizes) {
-        if (span > room) break;
-        point = span;
-        span *= n;
-    }
-    const uint32 common = (point | vector) & -(point | vector);
-    uint32 most = room / point, multiple = vector / common;
-    if (multiple > most) multiple = 1;
-    most = most / multiple * multiple;
-    const uint32 points = span / point, strips = (points + most - 1) / most;
-    const uint32 each = ((points + strips - 1) / strips + multiple - 1) / multiple * multiple;
-    return {span, (each < points ? each : points) * point};
-}
-
-/// Keeps the next loop rolled until it is vectorised; if unrolled before, its calls would stay scalar.
-#ifdef __clang__
-#define rolled
-#else
-#define rolled _Pragma("GCC unroll 1")
-#endif
-
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
+//// packing, rolled, independent, sum_double
 
 struct arguments {
     const double* x0;

@@ -3,31 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-__device__ __forceinline__ uint64 bits_of(double a) { return uint64(__double_as_longlong(a)); }
-
-__device__ __forceinline__ double from_bits(uint64 a) { return __longlong_as_double((long long)a); }
-
-__device__ __forceinline__ double exp_double(double a) {
-    double y = ::exp(a);
-    return bits_of(a) - uint64(0xc087480000000000) <= uint64(0x110d52d3051) ? from_bits(uint64(1)) : y;
-}
-
-struct sum_double {
-    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
-};
-
-/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
+//// divisor, bits_of, from_bits, exp_double, sum_double, join_pairs
 
 struct arguments {
     const double* x0;

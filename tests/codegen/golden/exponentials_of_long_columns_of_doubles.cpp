@@ -18,38 +18,7 @@ using uint32 = unsigned int;
 #endif
 extern "C" vectorised double exp(double a);
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct max_double {
-    static double join(double a, double b) { return (a < b) | (b != b) ? b : a; }
-};
-
-/// Combines all lanes as a balanced tree.
-template <class joiner, int n, class type>
-static inline type join_lanes(type* lanes) {
-    if constexpr (n > 1) {
-        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
-        return join_lanes<joiner, n / 2>(lanes);
-    } else {
-        return lanes[0];
-    }
-}
-
-/// Keeps the next loop rolled until it is vectorised; if unrolled before, its calls would stay scalar.
-#ifdef __clang__
-#define rolled
-#else
-#define rolled _Pragma("GCC unroll 1")
-#endif
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
+//// independent, max_double, join_lanes, rolled, sum_double
 
 struct arguments {
     const double* x0;

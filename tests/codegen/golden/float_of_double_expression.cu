@@ -1,34 +1,7 @@
 // astype<float64>(exp(x0) + x1)
 using uint32 = unsigned int;
 
-template <class word>
-__device__ word stream(const word* from);
-
-template <>
-__device__ __forceinline__ uint2 stream(const uint2* from) {
-    uint2 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(from));
-    return w;
-}
-
-/// Loads elements that are read only once, without allocating lines in the first-level cache.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-__device__ __forceinline__ float exp_float(float a) {
-    float h = __fmul_rz(a, 1.44269502f);
-    float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
-    float y = exp2(h);
-    return fma(y, fminf(l, 1.0f), y);
-}
-
-/// Stores elements that are not read soon; the caches evict them first.
-template <class word, class type, int n>
-__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
-    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
-}
+//// stream, stream.3, load_stream, exp_float, store
 
 struct arguments {
     const float* x0;

@@ -4,74 +4,8 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
-struct min_int16 {
-    static int16 join(int16 a, int16 b) { return b < a ? b : a; }
-};
-
-/// Updates a lane's best element and the number of its strip.
-static inline void keep_min_int16(int16 v, int16 strip, int16& best, int16& best_strip) {
-    const bool wins = v < best;
-    best = wins ? v : best;
-    best_strip = wins ? strip : best_strip;
-}
-
-/// An element and its index in the row.
-struct indexed_int16 {
-    int16 value;
-    int64 at;
-};
-
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct max_double {
-    static double join(double a, double b) { return (a < b) | (b != b) ? b : a; }
-};
-
-/// Combines all lanes as a balanced tree.
-template <class joiner, int n, class type>
-static inline type join_lanes(type* lanes) {
-    if constexpr (n > 1) {
-        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
-        return join_lanes<joiner, n / 2>(lanes);
-    } else {
-        return lanes[0];
-    }
-}
-
-struct earlier {
-    static int join(int a, int b) { return a < b ? a : b; }
-};
-
-/// Returns the first index of the best value; lane j of strip s has index s * n + j. A NaN is best.
-template <class joiner, int n, class type, class number>
-static inline int first_of_lanes(const type* lanes, const number* strips, type& best) {
-    alignas(64) type values[n];
-    alignas(64) int indices[n];
-    for (int l = 0; l < n; ++l) values[l] = lanes[l];
-    best = join_lanes<joiner, n>(values);
-    for (int l = 0; l < n; ++l)
-        indices[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;
-    return join_lanes<earlier, n>(indices);
-}
-
-struct argmin_int16 {
-    static indexed_int16 join(indexed_int16 a, indexed_int16 b) {
-        return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
-    }
-};
-
-/// Returns the best element of all lanes and its index.
-template <int n>
-static inline indexed_int16 first_argmin_int16(const int16* lanes, const int16* strips, int64 from) {
-    int16 best;
-    const int index = first_of_lanes<min_int16, n>(lanes, strips, best);
-    return {best, from + index};
-}
+//// min_int16, keep_min_int16, indexed_int16, independent, max_double, join_lanes, earlier, first_of_lanes,
+//// argmin_int16, first_argmin_int16
 
 struct arguments {
     const double* x0;

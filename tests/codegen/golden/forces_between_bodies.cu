@@ -2,27 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-struct sum_double {
-    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
-};
-
-/// Returns the value of the lane whose index is this lane's XOR `far`.
-template <class type>
-__device__ __forceinline__ type from_lane(type v, int far) {
-    return __shfl_xor_sync(0xffffffffu, v, far);
-}
-
-/// Combines the values of a group of adjacent lanes; every lane gets the result.
-template <class fold, int lanes, class type>
-__device__ __forceinline__ type join_lanes(type v) {
-#pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
-    return v;
-}
+//// sum_float, sum_double, from_lane, join_lanes
 
 struct arguments {
     const float* x1;

@@ -4,33 +4,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// The first error on a stream that has not been thrown yet.
-struct error_record {
-    unsigned long long statement;
-    unsigned int kind;
-    int axis;
-    long long index, extent;
-};
-__device__ __noinline__ void report_error(error_record* record, unsigned long long statement, unsigned int kind, int axis,
-                  long long index, long long extent) {
-    if (atomicCAS(&record->statement, 0ull, statement) != 0) return;
-    record->axis = axis;
-    record->index = index;
-    record->extent = extent;
-    __threadfence_system();
-    *(volatile unsigned int*)&record->kind = kind;
-}
-
-/// An index that was out of range, and whether the most recent index was.
-struct outside_index { bool found, last; int64 index; };
-
-/// Converts an index, which may be negative, for an axis of n. One out of range gives 0 and is recorded.
-__device__ __forceinline__ int32 checked_index(int32 at, int32 n, outside_index& outside) {
-    const int32 index = at < 0 ? at + n : at;
-    if (index >= 0 && index < n) return int32(index);
-    outside = {true, true, at};
-    return 0;
-}
+//// error_record, outside_index, checked_index
 
 struct arguments {
     const float* x0;

@@ -2,24 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-static inline int32 floor_divide_int32(int32 a, int32 b) {
-    if (b == 0) return int32(0);
-    if (int32(-1) < 0 && b == int32(-1)) return int32(uint32(0) - uint32(a));
-    return a % b != 0 && (a < 0) != (b < 0) ? int32(a / b - 1) : int32(a / b);
-}
-
-static inline int32 remainder_int32(int32 a, int32 b) {
-    if (b == 0 || (int32(-1) < 0 && b == int32(-1))) return int32(0);
-    int32 m = int32(a % b);
-    return m != 0 && (m < 0) != (b < 0) ? int32(m + b) : m;
-}
+//// independent, floor_divide_int32, remainder_int32
 
 struct arguments {
     const int32* x0;

@@ -2,40 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-template <class word>
-__device__ word stream(const word* from);
-
-template <>
-__device__ __forceinline__ uint4 stream(const uint4* from) {
-    uint4 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
-    return w;
-}
-
-/// Loads elements that are read only once, without allocating lines in the first-level cache.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-__device__ __forceinline__ int32 floor_divide_int32(int32 a, int32 b) {
-    if (b == 0) return int32(0);
-    if (int32(-1) < 0 && b == int32(-1)) return int32(uint32(0) - uint32(a));
-    return a % b != 0 && (a < 0) != (b < 0) ? int32(a / b - 1) : int32(a / b);
-}
-
-__device__ __forceinline__ int32 remainder_int32(int32 a, int32 b) {
-    if (b == 0 || (int32(-1) < 0 && b == int32(-1))) return int32(0);
-    int32 m = int32(a % b);
-    return m != 0 && (m < 0) != (b < 0) ? int32(m + b) : m;
-}
-
-/// Stores elements that are not read soon; the caches evict them first.
-template <class word, class type, int n>
-__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
-    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
-}
+//// stream, stream.2, load_stream, floor_divide_int32, remainder_int32, store
 
 struct arguments {
     const int32* x0;

@@ -4,61 +4,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// The call's number, and the two words that each Philox round mixes in, derived from the seed.
-struct generator_key { uint64 call; uint32 rounds[20]; };
-
-struct philox_words { uint32 w[4]; };
-
-/// Multiplies 32-bit words. For 64-bit operands ptxas would add the products of the zero upper halves.
-__device__ __forceinline__ uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
-
-/// Philox4x32-10.
-__device__ __forceinline__ philox_words philox(const generator_key& key, uint64 counter) {
-    uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
-    for (int round = 0; round < 10; ++round) {
-        const uint64 a = wide_product(c0, 0xd2511f53u), b = wide_product(c2, 0xcd9e8d57u);
-        c0 = uint32(b >> 32) ^ c1 ^ key.rounds[2 * round];
-        c2 = uint32(a >> 32) ^ c3 ^ key.rounds[2 * round + 1];
-        c1 = uint32(b);
-        c3 = uint32(a);
-    }
-    return {{c0, c1, c2, c3}};
-}
-
-/// A generator of integers from 0 to `last`.
-struct ranged_key { generator_key of; uint64 last; };
-
-/// word * (last + 1).
-__device__ __forceinline__ uint64 scaled(uint32 word, uint32 last) { return uint64(word) * last + word; }
-
-/// Multiplies 64-bit words by the range and divides by 2^64. The lower halves of the words add at most `last`
-/// to the products of the upper halves, so they are drawn only if a product may carry.
-__device__ __forceinline__ void integers_uint32(uint32* to, const ranged_key& key, uint64 group) {
-    const philox_words upper = philox(key.of, group);
-    const uint32 last = uint32(key.last);
-    bool may_carry = false;
-    for (int j = 0; j < 4; ++j) {
-        const uint64 product = scaled(upper.w[j], last);
-        to[j] = uint32(product >> 32);
-        may_carry |= uint32(product) > ~last;
-    }
-    if (!may_carry) return;
-    const philox_words lower = philox(key.of, group + (1ull << 60));
-    for (int j = 0; j < 4; ++j)
-        to[j] = uint32((scaled(upper.w[j], last) + (scaled(lower.w[j], last) >> 32)) >> 32);
-}
-
-__device__ __forceinline__ uint32 integers_uint32(const ranged_key& key, uint64 i) {
-    uint32 group[4];
-    integers_uint32(group, key, i / 4);
-    return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
-}
-
-/// Stores elements that are not read soon; the caches evict them first.
-template <class word, class type, int n>
-__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
-    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
-}
+//// generator_key, philox_words, wide_product, philox, ranged_key, scaled, integers_uint32, integers_uint32.2, store
 
 struct arguments {
     uint32* z0;

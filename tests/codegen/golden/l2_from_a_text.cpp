@@ -4,36 +4,7 @@ using uint32 = unsigned int;
 static inline float sqrt(float a) { return __builtin_sqrtf(a); }
 static inline double sqrt(double a) { return __builtin_sqrt(a); }
 
-/// The text of l2.
-struct user_l2 {
-    using T = float;
-    static T map(T x) { return x * x; }
-    static T join(T a, T b) { return a + b; }
-    static T identity() { return 0; }
-    static T post(T a) {
-        T y;
-        y = sqrt(a);
-        return y;
-    }
-};
-
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-/// Combines all lanes as a balanced tree.
-template <class joiner, int n, class type>
-static inline type join_lanes(type* lanes) {
-    if constexpr (n > 1) {
-        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
-        return join_lanes<joiner, n / 2>(lanes);
-    } else {
-        return lanes[0];
-    }
-}
+//// user_l2, independent, join_lanes
 
 struct arguments {
     const float* x0;

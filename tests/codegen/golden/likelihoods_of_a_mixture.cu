@@ -2,75 +2,8 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-template <class word>
-__device__ word stream(const word* from);
-
-template <>
-__device__ __forceinline__ uint4 stream(const uint4* from) {
-    uint4 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
-    return w;
-}
-
-/// Loads elements that are read only once, without allocating lines in the first-level cache.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-/// Loads n consecutive elements by vectors.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_row(type (&to)[n], const type* from) {
-#pragma unroll
-    for (int i = 0; i < n; i += int(sizeof(word) / sizeof(type)))
-        reinterpret_cast<word&>(to[i]) = __ldg(reinterpret_cast<const word*>(from + i));
-}
-
-__device__ __forceinline__ float exp_float(float a) {
-    float h = __fmul_rz(a, 1.44269502f);
-    float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
-    float y = exp2(h);
-    return fma(y, fminf(l, 1.0f), y);
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
-
-__device__ __forceinline__ float from_bits(uint32 a) { return __uint_as_float(a); }
-
-__device__ __forceinline__ float log2_approx(float a) {
-    float y;
-    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-    return y;
-}
-
-__device__ __forceinline__ float log_float(float a) {
-    uint32 e = (bits_of(a) - 0x3f2aaaabu) & 0xff800000u;
-    float f = from_bits(bits_of(a) - e) - 1.0f;
-    float p = -1.28744870e-1f;
-    p = p * f + 1.39867082e-1f;
-    p = p * f - 1.21883437e-1f;
-    p = p * f + 1.40053406e-1f;
-    p = p * f - 1.66801810e-1f;
-    p = p * f + 2.00104445e-1f;
-    p = p * f - 2.49998048e-1f;
-    p = p * f + 3.33332151e-1f;
-    p = p * f - 0.5f;
-    p = p * (f * f) + f;
-    p = float(int32(e)) * 8.26295832e-8f + p;
-    float q = fma(log2_approx(a * 16777216.0f), 0.693147182f, -16.6355324f);
-    return bits_of(a) - 0x00800000u < 0x7f000000u ? p : q;
-}
-
-/// Stores elements that are not read soon; the caches evict them first.
-template <class word, class type, int n>
-__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
-    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
-}
+//// stream, stream.2, load_stream, load_row.2, exp_float, sum_float, bits_of.2, from_bits.2, log2_approx, log_float,
+//// store
 
 struct arguments {
     const float* x0;

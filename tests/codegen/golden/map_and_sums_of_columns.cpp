@@ -3,20 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 static inline float sqrt(float a) { return __builtin_sqrtf(a); }
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct sum_float {
-    static float join(float a, float b) { return a + b; }
-};
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
+//// independent, sum_float, sum_double
 
 struct arguments {
     const float* x0;

@@ -3,79 +3,8 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-/// Initialises a barrier in shared memory that opens when `bytes` bytes have arrived.
-__device__ __forceinline__ void expect(unsigned long long* arrived, unsigned int bytes) {
-    const unsigned int at = __cvta_generic_to_shared(arrived);
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(at) : "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                 :: "r"(at), "r"(bytes) : "memory");
-}
-
-__device__ __forceinline__ void cluster_arrive() {
-    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-}
-
-__device__ __forceinline__ void cluster_wait() {
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
-
-/// Writes to the same shared-memory address in another block of the cluster; its barrier counts the bytes.
-template <class type>
-__device__ __forceinline__ void send(type* mine, const type& value, unsigned long long* arrived, unsigned int block) {
-    unsigned int to, barrier;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-                 : "=r"(to) : "r"(unsigned(__cvta_generic_to_shared(mine))), "r"(block));
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-                 : "=r"(barrier) : "r"(unsigned(__cvta_generic_to_shared(arrived))), "r"(block));
-    if constexpr (sizeof(type) == 8)
-        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];"
-                     :: "r"(to), "l"(reinterpret_cast<const unsigned long long&>(value)), "r"(barrier) : "memory");
-    else
-#pragma unroll
-        for (unsigned int i = 0; i < sizeof(type) / 4; ++i)
-            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
-                         :: "r"(to + 4 * i), "r"(reinterpret_cast<const unsigned int*>(&value)[i]), "r"(barrier) : "memory");
-}
-
-/// Waits until all bytes that a barrier expects have arrived.
-__device__ __forceinline__ void wait_for(const unsigned long long* arrived) {
-    const unsigned int at = __cvta_generic_to_shared(arrived);
-    unsigned int open;
-    do asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
-                    "selp.u32 %0, 1, 0, p;\n}" : "=r"(open) : "r"(at) : "memory");
-    while (open == 0);
-}
-
-__device__ __forceinline__ float rsqrt_approx(float a) {
-    float y;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-    return y;
-}
-
-__device__ __forceinline__ float quick_sqrt_float(float a, bool& rare) {
-    float r = rsqrt_approx(a);
-    float s = a * r;
-    s = fma(fma(-s, s, a), 0.5f * abs(r), s);
-    rare |= !(s >= 8.88178420e-16f);
-    return s;
-}
+//// divisor, expect, cluster_arrive, cluster_wait, sum_float, join_pairs, send, wait_for, rsqrt_approx,
+//// quick_sqrt_float
 
 struct arguments {
     const float* x0;

@@ -2,16 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct max_float {
-    static float join(float a, float b) { return (a < b) | (b != b) ? b : a; }
-};
+//// independent, max_float
 
 struct arguments {
     const float* x0;

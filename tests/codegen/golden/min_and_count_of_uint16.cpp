@@ -5,45 +5,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct min_uint16 {
-    static uint16 join(uint16 a, uint16 b) { return b < a ? b : a; }
-};
-
-struct count_nonzero_int64 {
-    static int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
-};
-
-/// Combines all lanes as a balanced tree.
-template <class joiner, int n, class type>
-static inline type join_lanes(type* lanes) {
-    if constexpr (n > 1) {
-        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
-        return join_lanes<joiner, n / 2>(lanes);
-    } else {
-        return lanes[0];
-    }
-}
-
-/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
-template <class type>
-static inline void put(uint64* slot, type v) {
-    __builtin_memcpy(slot, &v, sizeof v);
-}
-
-template <class type>
-static inline type take(uint64* slot) {
-    type v;
-    __builtin_memcpy(&v, slot, sizeof v);
-    *slot = 0;
-    return v;
-}
+//// independent, min_uint16, count_nonzero_int64, join_lanes, put, take
 
 struct arguments {
     const uint16* x0;

@@ -3,22 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
-/// An element and its index in the row.
-struct indexed_float {
-    float value;
-    int64 at;
-};
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-struct argmin_float {
-    static __device__ __forceinline__ indexed_float join(indexed_float a, indexed_float b) {
-        const bool alike = a.value == b.value || (a.value != a.value && b.value != b.value);
-        return (alike ? a.at < b.at : a.value < b.value || a.value != a.value) ? a : b;
-    }
-};
+//// indexed_float, sum_float, argmin_float
 
 struct arguments {
     const float* x0;

@@ -4,51 +4,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-/// The call's number, and the two words that each Philox round mixes in, derived from the seed.
-struct generator_key { uint64 call; uint32 rounds[20]; };
-
-struct philox_words { uint32 w[4]; };
-
-/// Multiplies 32-bit words. For 64-bit operands ptxas would add the products of the zero upper halves.
-__device__ __forceinline__ uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
-
-/// Philox4x32-10.
-__device__ __forceinline__ philox_words philox(const generator_key& key, uint64 counter) {
-    uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
-    for (int round = 0; round < 10; ++round) {
-        const uint64 a = wide_product(c0, 0xd2511f53u), b = wide_product(c2, 0xcd9e8d57u);
-        c0 = uint32(b >> 32) ^ c1 ^ key.rounds[2 * round];
-        c2 = uint32(a >> 32) ^ c3 ^ key.rounds[2 * round + 1];
-        c1 = uint32(b);
-        c3 = uint32(a);
-    }
-    return {{c0, c1, c2, c3}};
-}
-
-/// Box-Muller: word p gives the radius, word q the angle.
-__device__ __forceinline__ void polar(double* to, uint64 p, uint64 q) {
-    const double radius = sqrt(-2.0 * log(double(p >> 11) * 0x1p-53 + 0x1p-54));
-    const double angle = 6.28318530717958647692 * (double(q >> 11) * 0x1p-53);
-    to[0] = radius * cos(angle);
-    to[1] = radius * sin(angle);
-}
-
-__device__ __forceinline__ void normal_double(double* to, const generator_key& key, uint64 group) {
-    const philox_words r = philox(key, group);
-    polar(to, uint64(r.w[1]) << 32 | r.w[0], uint64(r.w[3]) << 32 | r.w[2]);
-}
-
-__device__ __forceinline__ double normal_double(const generator_key& key, uint64 i) {
-    double group[2];
-    normal_double(group, key, i / 2);
-    return i & 1 ? group[1] : group[0];
-}
+//// divisor, generator_key, philox_words, wide_product, philox, polar, normal_double, normal_double.2
 
 struct arguments {
     const double* x0;

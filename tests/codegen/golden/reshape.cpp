@@ -4,12 +4,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 static inline float sqrt(float a) { return __builtin_sqrtf(a); }
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
+//// independent
 
 struct arguments {
     const float* x0;

@@ -3,25 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-__device__ __forceinline__ float rsqrt_approx(float a) {
-    float y;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-    return y;
-}
-
-__device__ __forceinline__ float quick_sqrt_float(float a, bool& rare) {
-    float r = rsqrt_approx(a);
-    float s = a * r;
-    s = fma(fma(-s, s, a), 0.5f * abs(r), s);
-    rare |= !(s >= 8.88178420e-16f);
-    return s;
-}
+//// divisor, rsqrt_approx, quick_sqrt_float
 
 struct arguments {
     const float* x0;

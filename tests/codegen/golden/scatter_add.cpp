@@ -3,10 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
-/// Combines a value with the element at its address.
-static inline void scatter_add_float32(float* at, float value) {
-    *at = *at + value;
-}
+//// scatter_add_float32
 
 struct arguments {
     const float* x0;

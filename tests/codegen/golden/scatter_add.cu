@@ -3,10 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
-/// Combines a value with the element at its address.
-__device__ __forceinline__ void scatter_add_float32(float* at, float value) {
-    asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" : : "l"(at), "f"((float)value) : "memory");
-}
+//// scatter_add_float32
 
 struct arguments {
     const float* x0;

@@ -4,113 +4,8 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// A value that one block passes to another through slots `word_stride` apart. Each slot holds 32 bits and
-/// a flag that they are present, so the order of the writes is irrelevant. consume() clears the slots.
-template <class type>
-struct message {
-    static constexpr int n = (sizeof(type) + 3) / 4;
-    uint64 words[n];
-};
-
-__device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
-    uint64 word;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
-    return word;
-}
-
-template <class type>
-__device__ __forceinline__ void publish(uint64* slot, uint64 word_stride, type v) {
-    alignas(16) uint32 words[message<type>::n] = {};
-    reinterpret_cast<type&>(words) = v;
-#pragma unroll
-    for (int i = 0; i < message<type>::n; ++i)
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * word_stride), "l"(uint64(words[i]) << 32 | 1) : "memory");
-}
-
-/// Loads the words of a value that have been published so far.
-template <class type>
-__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 word_stride) {
-#pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * word_stride);
-}
-
-template <class type>
-__device__ __forceinline__ bool is_there(const message<type>& v) {
-    bool all = true;
-#pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) all = all && v.words[i] != 0;
-    return all;
-}
-
-template <class type>
-__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 word_stride) {
-    alignas(16) uint32 words[message<type>::n];
-#pragma unroll
-    for (int i = 0; i < message<type>::n; ++i) {
-        words[i] = v.words[i] >> 32;
-        slot[i * word_stride] = 0;
-    }
-    return reinterpret_cast<const type&>(words);
-}
-
-template <class word>
-__device__ word stream(const word* from);
-
-template <>
-__device__ __forceinline__ uint4 stream(const uint4* from) {
-    uint4 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
-    return w;
-}
-
-/// Loads elements that are read only once, without allocating lines in the first-level cache.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-/// Returns the value of the lane whose index is this lane's XOR `far`.
-template <class type>
-__device__ __forceinline__ type from_lane(type v, int far) {
-    return __shfl_xor_sync(0xffffffffu, v, far);
-}
-
-/// Combines the values of a group of adjacent lanes; every lane gets the result.
-template <class fold, int lanes, class type>
-__device__ __forceinline__ type join_lanes(type v) {
-#pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
-    return v;
-}
-
-/// Combines one value per thread of the block; every thread gets the result.
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_block(type v) {
-    __shared__ type warps[n];
-    v = join_lanes<fold, 32>(v);
-    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
-    __syncthreads();
-    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
-    __syncthreads();  // the next reduction overwrites the same shared memory
-    return v;
-}
-
-/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
-
-struct sum_double {
-    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
-};
+//// message, poll_slot, publish, poll, is_there, consume, stream, stream.2, load_stream, sum_float, from_lane,
+//// join_lanes, join_block, join_pairs, sum_double
 
 struct arguments {
     const float* x0;
@@ -245,36 +140,7 @@ namespace step2 {
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-__device__ __forceinline__ float rcp_approx(float a) {
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-    return y;
-}
-
-__device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare) {
-    float r = rcp_approx(b);
-    r = fma(r, fma(-b, r, 1.0f), r);
-    float q = a * r;
-    q = fma(fma(-b, q, a), r, q);
-    rare |= !(abs(a) >= 7.88860905e-31f);
-    rare |= !(abs(q) >= 2.35098870e-38f);
-    return q;
-}
-
-__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
-
-__device__ __forceinline__ float quick_shared_divide_float(float a, float b, bool& rare) {
-    bool unusual = false;
-    const float q = quick_divide_float(a, b, unusual);
-    rare |= unusual && (bits_of(a) != 0 || q != 0);
-    return q;
-}
+//// divisor, rcp_approx, quick_divide_float, bits_of.2, quick_shared_divide_float
 
 struct arguments {
     const float* x0;

@@ -2,80 +2,8 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-struct max_float {
-    static __device__ __forceinline__ float join(float a, float b) {
-#if __CUDA_ARCH__ >= 800
-        float m;
-        asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
-        return m;
-#else
-        return a > b || a != a ? a : b;
-#endif
-    }
-};
-
-/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
-
-/// Returns the value of the lane whose index is this lane's XOR `far`.
-template <class type>
-__device__ __forceinline__ type from_lane(type v, int far) {
-    return __shfl_xor_sync(0xffffffffu, v, far);
-}
-
-/// Combines the values of a group of adjacent lanes; every lane gets the result.
-template <class fold, int lanes, class type>
-__device__ __forceinline__ type join_lanes(type v) {
-#pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
-    return v;
-}
-
-__device__ __forceinline__ float exp_float(float a) {
-    float h = __fmul_rz(a, 1.44269502f);
-    float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
-    float y = exp2(h);
-    return fma(y, fminf(l, 1.0f), y);
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-__device__ __forceinline__ float rcp_approx(float a) {
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-    return y;
-}
-
-__device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare) {
-    float r = rcp_approx(b);
-    r = fma(r, fma(-b, r, 1.0f), r);
-    float q = a * r;
-    q = fma(fma(-b, q, a), r, q);
-    rare |= !(abs(a) >= 7.88860905e-31f);
-    rare |= !(abs(q) >= 2.35098870e-38f);
-    return q;
-}
-
-__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
-
-__device__ __forceinline__ float quick_shared_divide_float(float a, float b, bool& rare) {
-    bool unusual = false;
-    const float q = quick_divide_float(a, b, unusual);
-    rare |= unusual && (bits_of(a) != 0 || q != 0);
-    return q;
-}
+//// divisor, max_float, join_pairs, from_lane, join_lanes, exp_float, sum_float, rcp_approx, quick_divide_float,
+//// bits_of.2, quick_shared_divide_float
 
 struct arguments {
     const float* x0;

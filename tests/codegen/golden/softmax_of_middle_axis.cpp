@@ -2,78 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Consecutive strips in linear order; each covers whole points of the axis that is cut.
-struct packing {
-    uint32 span, step;  // elements of all points of that axis, and of a strip
-    /// Returns the start of the first strip at or after `at`.
-    uint32 first(uint32 at) const {
-        const uint32 within = (at % span + step - 1) / step * step;
-        return at / span * span + (within < span ? within : span);
-    }
-    /// Returns the number of elements of the strip that starts at `at`.
-    int length(uint32 at) const {
-        const uint32 left = span - at % span;
-        return int(left < step ? left : step);
-    }
-};
-/// Cuts the innermost axis that exceeds `room`. A strip is a whole number of vectors if `room` has space
-/// for enough points.
-template <class... extents>
-static inline packing pack(uint32 room, uint32 vector, uint32 inner, extents... outer) {
-    const uint32 sizes[] = {outer...};
-    uint32 point = 1, span = inner;
-    for (const uint32 n : sizes) {
-        if (span > room) break;
-        point = span;
-        span *= n;
-    }
-    const uint32 common = (point | vector) & -(point | vector);
-    uint32 most = room / point, multiple = vector / common;
-    if (multiple > most) multiple = 1;
-    most = most / multiple * multiple;
-    const uint32 points = span / point, strips = (points + most - 1) / most;
-    const uint32 each = ((points + strips - 1) / strips + multiple - 1) / multiple * multiple;
-    return {span, (each < points ? each : points) * point};
-}
-
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct max_float {
-    static float join(float a, float b) { return (a < b) | (b != b) ? b : a; }
-};
-
-static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
-
-static inline float from_bits(uint32 a) { return __builtin_bit_cast(float, a); }
-
-static inline float exp_float(float a) {
-    float x = a < -104.0f ? -104.0f : a > 89.0f ? 89.0f : a;
-    float shifted = x * 1.44269502f + 12582912.0f;
-    float n = shifted - 12582912.0f;
-    float r = x - n * 0.693359375f + n * 2.12194442e-4f;
-    float p = 1.38210540e-3f;
-    p = p * r + 8.36867467e-3f;
-    p = p * r + 4.16682623e-2f;
-    p = p * r + 1.66665211e-1f;
-    p = p * r + 4.99999940e-1f;
-    p = p * (r * r) + r + 1.0f;
-    uint32 k = bits_of(shifted) - bits_of(12582912.0f);
-    uint32 half = ((k + 256u) >> 1) - 128u;
-    return p * from_bits((half + 127u) << 23) * from_bits((k - half + 127u) << 23);
-}
-
-struct sum_float {
-    static float join(float a, float b) { return a + b; }
-};
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
+//// packing, independent, max_float, bits_of, from_bits, exp_float, sum_float, sum_double
 
 struct arguments {
     const float* x0;

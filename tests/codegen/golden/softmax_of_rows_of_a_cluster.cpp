@@ -20,122 +20,7 @@ using uint64 = unsigned long long;
 #endif
 extern "C" vectorised double exp(double a);
 
-static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
-
-static inline float from_bits(uint32 a) { return __builtin_bit_cast(float, a); }
-
-static inline float exp_float(float a) {
-    float x = a < -104.0f ? -104.0f : a > 89.0f ? 89.0f : a;
-    float shifted = x * 1.44269502f + 12582912.0f;
-    float n = shifted - 12582912.0f;
-    float r = x - n * 0.693359375f + n * 2.12194442e-4f;
-    float p = 1.38210540e-3f;
-    p = p * r + 8.36867467e-3f;
-    p = p * r + 4.16682623e-2f;
-    p = p * r + 1.66665211e-1f;
-    p = p * r + 4.99999940e-1f;
-    p = p * (r * r) + r + 1.0f;
-    uint32 k = bits_of(shifted) - bits_of(12582912.0f);
-    uint32 half = ((k + 256u) >> 1) - 128u;
-    return p * from_bits((half + 127u) << 23) * from_bits((k - half + 127u) << 23);
-}
-
-static inline float weight(float x) { return exp_float(x); }
-
-static inline double weight(double x) { return exp(x); }
-
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-template <class type>
-constexpr type largest();
-template <>
-constexpr float largest() {
-    return 3.402823466e+38f;
-}
-template <>
-constexpr double largest() {
-    return 1.7976931348623157e+308;
-}
-
-/// The greatest element `top` and the sum of exp(x - top).
-struct exponential_sum {
-    double top, sum;
-};
-
-struct exponentials {
-    static exponential_sum join(exponential_sum a, exponential_sum b) {
-        const bool above = a.top > b.top;
-        const double less = weight(above ? b.top - a.top : a.top - b.top);
-        return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
-    }
-    /// Each lane holds its greatest element `top` and the sum of exp(x - near). `near` is updated only when an
-    /// element exceeds it by more than 2; lanes that reduce one row share it. end_strips() adds the exponentials
-    /// of some strips of m elements.
-    template <class type>
-    static void keep(type v, type& of_strip, int& far, type near, type& top) {
-        of_strip = v;
-        top = v > top ? v : top;
-        far |= v - near > 2;
-    }
-    template <int strips, int width, bool one_row, class type>
-    static void end_strips(const type* __restrict v, int& far, int m, type* __restrict near, type* __restrict sum,
-                          type* __restrict top) {
-        if (far) {
-            far = 0;
-            type most = -largest<type>();
-            for (int j = 0; one_row && j < m; ++j) most = top[j] > most ? top[j] : most;
-            independent
-            for (int j = 0; j < m; ++j) {
-                top[j] = top[j] < largest<type>() ? top[j] : largest<type>();
-                const type high = one_row ? most < largest<type>() ? most : largest<type>() : top[j];
-                sum[j] *= weight(near[j] - high);
-                near[j] = high;
-            }
-        }
-        independent
-        for (int j = 0; j < m; ++j)
-            for (int s = 0; s < strips; ++s) sum[j] += weight(v[s * width + j] - near[j]);
-    }
-    static exponential_sum of_lane(double near, double sum, double top, uint64) {
-        return {top, sum == 0 ? 0 : sum * weight(near - top)};
-    }
-    template <int lanes, class type>
-    static exponential_sum of_lanes(const type* near, const type* sum, const type* top, uint64) {
-        type most = top[0];
-        for (int l = 1; l < lanes; ++l) most = top[l] > most ? top[l] : most;
-        double shares[lanes], all = 0;
-        for (int l = 0; l < lanes; ++l) shares[l] = sum[l] * weight(double(near[l]) - most);
-        for (int l = 0; l < lanes; ++l) all += shares[l];
-        return {most, all};
-    }
-    template <class type>
-    static type about(exponential_sum a, type c) {
-        return type(a.sum * weight(a.top - c));
-    }
-    /// Returns the greatest element. The sum shows whether it is infinite or NaN.
-    static double greatest(exponential_sum a) {
-        return a.sum > 0 && a.sum <= largest<double>() ? a.top : a.sum == 0 ? -__builtin_inf() : a.sum;
-    }
-};
-
-/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
-template <class type>
-static inline void put(uint64* slot, type v) {
-    __builtin_memcpy(slot, &v, sizeof v);
-}
-
-template <class type>
-static inline type take(uint64* slot) {
-    type v;
-    __builtin_memcpy(&v, slot, sizeof v);
-    *slot = 0;
-    return v;
-}
+//// bits_of, from_bits, exp_float, weight, weight.2, independent, largest, exponential_sum, exponentials, put, take
 
 struct arguments {
     const float* x0;
@@ -196,32 +81,7 @@ namespace step2 {
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
-
-static inline float from_bits(uint32 a) { return __builtin_bit_cast(float, a); }
-
-static inline float exp_float(float a) {
-    float x = a < -104.0f ? -104.0f : a > 89.0f ? 89.0f : a;
-    float shifted = x * 1.44269502f + 12582912.0f;
-    float n = shifted - 12582912.0f;
-    float r = x - n * 0.693359375f + n * 2.12194442e-4f;
-    float p = 1.38210540e-3f;
-    p = p * r + 8.36867467e-3f;
-    p = p * r + 4.16682623e-2f;
-    p = p * r + 1.66665211e-1f;
-    p = p * r + 4.99999940e-1f;
-    p = p * (r * r) + r + 1.0f;
-    uint32 k = bits_of(shifted) - bits_of(12582912.0f);
-    uint32 half = ((k + 256u) >> 1) - 128u;
-    return p * from_bits((half + 127u) << 23) * from_bits((k - half + 127u) << 23);
-}
+//// independent, bits_of, from_bits, exp_float
 
 struct arguments {
     const float* x0;

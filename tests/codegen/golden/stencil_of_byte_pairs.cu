@@ -5,56 +5,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-/// Loads the aligned vector at `from` into to[first], ..., with `left` elements before it and `right`
-/// after it.
-template <class word, int each, int left, int right, int first, class type, int n>
-__device__ __forceinline__ void load_aligned_row(type (&to)[n], const type* from) {
-    alignas(sizeof(word)) type vector[each];
-    reinterpret_cast<word&>(vector) = __ldg(reinterpret_cast<const word*>(from));
-#pragma unroll
-    for (int e = 0; e < each; ++e) to[first + e] = vector[e];
-#pragma unroll
-    for (int e = -left; e < 0; ++e) to[first + e] = __ldg(from + e);
-#pragma unroll
-    for (int e = each; e < each + right; ++e) to[first + e] = __ldg(from + e);
-}
-
-/// Loads the elements whose columns lie in [low, high); `column` is the column of to[0].
-template <class type, int n>
-__device__ __forceinline__ void load_ends(type (&to)[n], const type* from, int32 column, int32 low, int32 high) {
-#pragma unroll
-    for (int e = 0; e < n; ++e)
-        if (column + e >= low && column + e < high) to[e] = __ldg(from + e);
-}
-
-/// Stores elements [begin, end) of each lane: by one access per lane if all vectors are whole and aligned,
-/// else transposed in `room`, so that adjacent lanes store adjacent elements.
-template <class word, class type, int n>
-__device__ __forceinline__ void store_row_plain(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {
-    const bool aligned = end <= begin || (begin == 0 && end == n && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
-    if (__all_sync(~0u, aligned)) {
-        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
-        return;
-    }
-    type* const turned = reinterpret_cast<type*>(room);
-    const int lane = int(threadIdx.x % 32);
-    __syncwarp();
-    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < n; ++i) {
-        const int k = i * 32 + lane, owner = k / n, e = k % n;
-        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, reinterpret_cast<uint64>(to), owner));
-        const int range = __shfl_sync(~0u, begin | (end << 8), owner);
-        if (e >= (range & 255) && e < range >> 8) at[e] = turned[k];
-    }
-}
+//// divisor, load_aligned_row, load_ends, store_row_plain
 
 struct arguments {
     const uint8* x0;

@@ -3,12 +3,7 @@ using int8 = signed char;
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
+//// independent
 
 struct arguments {
     const int8* x0;

@@ -2,20 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-struct alignas(8) complex64 {
-    float re, im;
-    complex64() = default;
-    complex64(float a, float b) : re(a), im(b) {}
-};
-static inline float real(const complex64& z) { return z.re; }
-static inline float imag(const complex64& z) { return z.im; }
-
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
+//// complex64, independent
 
 struct arguments {
     const complex64* x0;

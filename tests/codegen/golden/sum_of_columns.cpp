@@ -3,30 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
-
-/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
-template <class type>
-static inline void put(uint64* slot, type v) {
-    __builtin_memcpy(slot, &v, sizeof v);
-}
-
-template <class type>
-static inline type take(uint64* slot) {
-    type v;
-    __builtin_memcpy(&v, slot, sizeof v);
-    *slot = 0;
-    return v;
-}
+//// independent, sum_double, put, take
 
 struct arguments {
     const double* x0;

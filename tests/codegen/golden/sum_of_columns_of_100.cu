@@ -3,71 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-template <class word>
-__device__ word stream(const word* from);
-
-template <>
-__device__ __forceinline__ uint4 stream(const uint4* from) {
-    uint4 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
-    return w;
-}
-
-/// Loads elements that are read only once, without allocating lines in the first-level cache.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
-
-/// Combines n variables per thread down the thread rows of a block; the first row gets the results. Large
-/// types are combined in a loop, which is not unrolled.
-template <class fold, int n, class type>
-__device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
-    type* const own = static_cast<type*>(room) + threadIdx.x * n;
-    __syncthreads();  // the previous reduction used the same shared memory
-#pragma unroll
-    for (int i = 0; i < n; ++i) own[i] = v[i];
-    while (height > 1) {
-        const uint32 part = (height + 3) / 4;
-        __syncthreads();
-        if (down < part) {
-#pragma unroll (sizeof(type) > 8 ? 1 : n)
-            for (int i = 0; i < n; ++i) {
-                type all = own[i];
-                for (uint32 other = part; down + other < height; other += part)
-                    all = fold::join(all, own[other * across * n + i]);
-                own[i] = all;
-            }
-        }
-        height = part;
-    }
-#pragma unroll
-    for (int i = 0; i < n; ++i) v[i] = own[i];
-}
-
-/// Stores elements that are not read soon; the caches evict them first.
-template <class word, class type, int n>
-__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
-    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
-}
+//// divisor, stream, stream.2, load_stream, sum_float, join_pairs, join_down, store
 
 struct arguments {
     const float* x0;

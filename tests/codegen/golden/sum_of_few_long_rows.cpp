@@ -4,45 +4,7 @@ using uint32 = unsigned int;
 using uint64 = unsigned long long;
 static inline float sqrt(float a) { return __builtin_sqrtf(a); }
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct sum_float {
-    static float join(float a, float b) { return a + b; }
-};
-
-/// Combines all lanes as a balanced tree.
-template <class joiner, int n, class type>
-static inline type join_lanes(type* lanes) {
-    if constexpr (n > 1) {
-        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
-        return join_lanes<joiner, n / 2>(lanes);
-    } else {
-        return lanes[0];
-    }
-}
-
-/// A block writes its slots of the scratch memory; the finishing block reads and clears them.
-template <class type>
-static inline void put(uint64* slot, type v) {
-    __builtin_memcpy(slot, &v, sizeof v);
-}
-
-template <class type>
-static inline type take(uint64* slot) {
-    type v;
-    __builtin_memcpy(&v, slot, sizeof v);
-    *slot = 0;
-    return v;
-}
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
+//// independent, sum_float, join_lanes, put, take, sum_double
 
 struct arguments {
     const float* x0;

@@ -5,27 +5,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct sum_int64 {
-    static int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
-};
-
-/// Combines all lanes as a balanced tree.
-template <class joiner, int n, class type>
-static inline type join_lanes(type* lanes) {
-    if constexpr (n > 1) {
-        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
-        return join_lanes<joiner, n / 2>(lanes);
-    } else {
-        return lanes[0];
-    }
-}
+//// independent, sum_int64, join_lanes
 
 struct arguments {
     const int8* x0;

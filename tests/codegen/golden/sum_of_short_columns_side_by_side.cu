@@ -4,51 +4,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-/// Copies global to shared memory, bypassing registers. The copy may still be pending on return.
-__device__ __forceinline__ void copy16(void* to, const void* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
-}
-
-/// Returns the position of chunk q, skewed so that the chunks of adjacent rows fall into different banks.
-__device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
-    return q ^ (q >> skew & 7);
-}
-
-template <class type>
-__device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n) {
-    constexpr unsigned int each = 16 / sizeof(type), threads = 128;
-    const unsigned int chunks = n / each;
-    unsigned int begin = threadIdx.x;
-    for (; begin + 3 * threads < chunks; begin += 4 * threads)
-#pragma unroll
-        for (unsigned int k = 0; k < 4; ++k) {
-            const unsigned int q = begin + k * threads;
-            copy16(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from) + q);
-        }
-#pragma unroll 1
-    for (unsigned int q = begin; q < chunks; q += threads)
-        copy16(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from) + q);
-    const unsigned int i = chunks * each + threadIdx.x;
-    if (i < n) to[i] = from[i];
-}
-
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-struct sum_int64 {
-    static __device__ __forceinline__ int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
-};
-
-/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
+//// copy16, skewed, load_rows, divisor, sum_int64, join_pairs
 
 struct arguments {
     const int32* x0;

@@ -2,61 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
-
-static inline float from_bits(uint32 a) { return __builtin_bit_cast(float, a); }
-
-static inline float exp_float(float a) {
-    float x = a < -104.0f ? -104.0f : a > 89.0f ? 89.0f : a;
-    float shifted = x * 1.44269502f + 12582912.0f;
-    float n = shifted - 12582912.0f;
-    float r = x - n * 0.693359375f + n * 2.12194442e-4f;
-    float p = 1.38210540e-3f;
-    p = p * r + 8.36867467e-3f;
-    p = p * r + 4.16682623e-2f;
-    p = p * r + 1.66665211e-1f;
-    p = p * r + 4.99999940e-1f;
-    p = p * (r * r) + r + 1.0f;
-    uint32 k = bits_of(shifted) - bits_of(12582912.0f);
-    uint32 half = ((k + 256u) >> 1) - 128u;
-    return p * from_bits((half + 127u) << 23) * from_bits((k - half + 127u) << 23);
-}
-
-struct sum_float {
-    static float join(float a, float b) { return a + b; }
-};
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
-
-static inline float log_float(float a) {
-    bool tiny = a < 1.17549435e-38f;
-    float x = tiny ? a * 8388608.0f : a;
-    uint32 e = (bits_of(x) - 0x3f2aaaabu) & 0xff800000u;
-    float f = from_bits(bits_of(x) - e) - 1.0f;
-    float n = from_bits(bits_of(12582912.0f) + uint32(int32(e) >> 23)) - (tiny ? 12582935.0f : 12582912.0f);
-    float p = -1.28744870e-1f;
-    p = p * f + 1.39867082e-1f;
-    p = p * f - 1.21883437e-1f;
-    p = p * f + 1.40053406e-1f;
-    p = p * f - 1.66801810e-1f;
-    p = p * f + 2.00104445e-1f;
-    p = p * f - 2.49998048e-1f;
-    p = p * f + 3.33332151e-1f;
-    p = p * f - 0.5f;
-    p = p * (f * f) + f;
-    p = n * 0.693147182f + p;
-    p = bits_of(a) < 0x7f800000u ? p : a * from_bits(0x7f800000u) + from_bits(0x7f800000u);
-    return a == 0 ? from_bits(0xff800000u) : p;
-}
+//// independent, bits_of, from_bits, exp_float, sum_float, sum_double, log_float
 
 struct arguments {
     const float* x0;

@@ -2,48 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
-
-/// Returns the value of the lane whose index is this lane's XOR `far`.
-template <class type>
-__device__ __forceinline__ type from_lane(type v, int far) {
-    return __shfl_xor_sync(0xffffffffu, v, far);
-}
-
-/// Combines the values of a group of adjacent lanes; every lane gets the result.
-template <class fold, int lanes, class type>
-__device__ __forceinline__ type join_lanes(type v) {
-#pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
-    return v;
-}
-
-/// Combines one value per thread of the block; every thread gets the result.
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_block(type v) {
-    __shared__ type warps[n];
-    v = join_lanes<fold, 32>(v);
-    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
-    __syncthreads();
-    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
-    __syncthreads();  // the next reduction overwrites the same shared memory
-    return v;
-}
+//// divisor, sum_float, join_pairs, from_lane, join_lanes, join_block
 
 struct arguments {
     const float* x0;

@@ -19,19 +19,7 @@ using uint32 = unsigned int;
 extern "C" vectorised double exp(double a);
 extern "C" vectorised_since_235 double tanh(double a);
 
-/// Keeps the next loop rolled until it is vectorised; if unrolled before, its calls would stay scalar.
-#ifdef __clang__
-#define rolled
-#else
-#define rolled _Pragma("GCC unroll 1")
-#endif
-
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
+//// rolled, independent
 
 struct arguments {
     const double* x0;

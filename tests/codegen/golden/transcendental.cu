@@ -2,58 +2,7 @@
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-template <class word>
-__device__ word stream(const word* from);
-
-template <>
-__device__ __forceinline__ uint4 stream(const uint4* from) {
-    uint4 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
-    return w;
-}
-
-/// Loads elements that are read only once, without allocating lines in the first-level cache.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-__device__ __forceinline__ uint64 bits_of(double a) { return uint64(__double_as_longlong(a)); }
-
-__device__ __forceinline__ double from_bits(uint64 a) { return __longlong_as_double((long long)a); }
-
-__device__ __forceinline__ double quick_exp_double(double a, bool& rare) {
-    double shifted = fma(a, 1.4426950408889634, 6755399441055744.0);
-    double n = shifted - 6755399441055744.0;
-    double r = fma(n, -0.6931471805599453, a);
-    r = fma(n, -2.3190468138462996e-17, r);
-    double p = 2.502232253650299e-08;
-    p = fma(p, r, 2.763090348817311e-07);
-    p = fma(p, r, 2.755751454588244e-06);
-    p = fma(p, r, 2.4801491039099165e-05);
-    p = fma(p, r, 0.00019841269589115497);
-    p = fma(p, r, 0.001388888894591638);
-    p = fma(p, r, 0.008333333333455043);
-    p = fma(p, r, 0.041666666666519754);
-    p = fma(p, r, 0.16666666666666477);
-    p = fma(p, r, 0.5000000000000012);
-    p = fma(p, r, 1.0);
-    p = fma(p, r, 1.0);
-    rare |= uint64(bits_of(a) >> 32 & 0x7fffffff) >= 0x40862000;
-    return from_bits(bits_of(p) + (bits_of(shifted) << 52));
-}
-
-/// Stores elements that are not read soon; the caches evict them first.
-template <class word, class type, int n>
-__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
-    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
-}
-
-__device__ __forceinline__ double exp_double(double a) {
-    double y = ::exp(a);
-    return bits_of(a) - uint64(0xc087480000000000) <= uint64(0x110d52d3051) ? from_bits(uint64(1)) : y;
-}
+//// stream, stream.2, load_stream, bits_of, from_bits, quick_exp_double, store, exp_double
 
 struct arguments {
     const double* x0;

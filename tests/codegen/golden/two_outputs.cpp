@@ -3,18 +3,7 @@ using int16 = short;
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-/// Converts with saturation; NaN gives 0.
-static inline int16 to_int16(float a) {
-    const int16 least = int16(1ull << 15);
-    return a >= 32768.0f ? int16(~int16(0) ^ least) : a <= -32768.0f ? least : (a <= -1.0f) | (a >= 1.0f) ? int16(a) : int16(0);
-}
+//// independent, to_int16
 
 struct arguments {
     const float* x0;

@@ -3,33 +3,7 @@ using int16 = short;
 using int32 = int;
 using uint32 = unsigned int;
 
-template <class word>
-__device__ word stream(const word* from);
-
-template <>
-__device__ __forceinline__ uint2 stream(const uint2* from) {
-    uint2 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(from));
-    return w;
-}
-
-/// Loads elements that are read only once, without allocating lines in the first-level cache.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-/// Converts with saturation; NaN gives 0.
-__device__ __forceinline__ int16 to_int16(float a) {
-    const int16 least = int16(1ull << 15);
-    return a >= 32768.0f ? int16(~int16(0) ^ least) : a <= -32768.0f ? least : a == a ? int16(a) : int16(0);
-}
-
-/// Stores elements that are not read soon; the caches evict them first.
-template <class word, class type, int n>
-__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
-    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
-}
+//// stream, stream.3, load_stream, to_int16, store
 
 struct arguments {
     const float* x0;

@@ -2,27 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct sum_float {
-    static float join(float a, float b) { return a + b; }
-};
-
-/// Combines all lanes as a balanced tree.
-template <class joiner, int n, class type>
-static inline type join_lanes(type* lanes) {
-    if constexpr (n > 1) {
-        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
-        return join_lanes<joiner, n / 2>(lanes);
-    } else {
-        return lanes[0];
-    }
-}
+//// independent, sum_float, join_lanes
 
 struct arguments {
     const float* x0;

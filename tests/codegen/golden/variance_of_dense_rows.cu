@@ -3,47 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-template <class word>
-__device__ word stream(const word* from);
-
-template <>
-__device__ __forceinline__ uint4 stream(const uint4* from) {
-    uint4 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
-    return w;
-}
-
-/// Loads elements that are read only once, without allocating lines in the first-level cache.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-/// Combines n values as a balanced tree, so that the rounding error of a sum grows with log(n).
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
-
-/// Returns the value of the lane whose index is this lane's XOR `far`.
-template <class type>
-__device__ __forceinline__ type from_lane(type v, int far) {
-    return __shfl_xor_sync(0xffffffffu, v, far);
-}
-
-/// Combines the values of a group of adjacent lanes; every lane gets the result.
-template <class fold, int lanes, class type>
-__device__ __forceinline__ type join_lanes(type v) {
-#pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
-    return v;
-}
+//// stream, stream.2, load_stream, sum_float, join_pairs, from_lane, join_lanes
 
 struct arguments {
     const float* x0;

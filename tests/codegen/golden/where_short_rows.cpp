@@ -2,64 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Consecutive strips in linear order; each covers whole points of the axis that is cut.
-struct packing {
-    uint32 span, step;  // elements of all points of that axis, and of a strip
-    /// Returns the start of the first strip at or after `at`.
-    uint32 first(uint32 at) const {
-        const uint32 within = (at % span + step - 1) / step * step;
-        return at / span * span + (within < span ? within : span);
-    }
-    /// Returns the number of elements of the strip that starts at `at`.
-    int length(uint32 at) const {
-        const uint32 left = span - at % span;
-        return int(left < step ? left : step);
-    }
-};
-/// Cuts the innermost axis that exceeds `room`. A strip is a whole number of vectors if `room` has space
-/// for enough points.
-template <class... extents>
-static inline packing pack(uint32 room, uint32 vector, uint32 inner, extents... outer) {
-    const uint32 sizes[] = {outer...};
-    uint32 point = 1, span = inner;
-    for (const uint32 n : sizes) {
-        if (span > room) break;
-        point = span;
-        span *= n;
-    }
-    const uint32 common = (point | vector) & -(point | vector);
-    uint32 most = room / point, multiple = vector / common;
-    if (multiple > most) multiple = 1;
-    most = most / multiple * multiple;
-    const uint32 points = span / point, strips = (points + most - 1) / most;
-    const uint32 each = ((points + strips - 1) / strips + multiple - 1) / multiple * multiple;
-    return {span, (each < points ? each : points) * point};
-}
-
-/// Loads the lanes of a strip, which are contiguous or have one offset each.
-template <class type, class offset>
-static inline void gather_lanes(type* to, const type* row, const offset* at, bool dense, int m) {
-    if (dense)
-        for (int j = 0; j < m; ++j) to[j] = row[j];
-    else
-        for (int j = 0; j < m; ++j) to[j] = row[at[j]];
-}
-
-/// Declares that the iterations of the next loop are independent.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-/// Stores the lanes of a strip, which are contiguous or have one offset each.
-template <class type, class offset>
-static inline void scatter_lanes(const type* from, type* row, const offset* at, bool dense, int m) {
-    if (dense)
-        for (int j = 0; j < m; ++j) row[j] = from[j];
-    else
-        for (int j = 0; j < m; ++j) row[at[j]] = from[j];
-}
+//// packing, gather_lanes, independent, scatter_lanes
 
 struct arguments {
     const float* x0;

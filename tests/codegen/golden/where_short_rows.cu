@@ -2,11 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
+//// divisor
 
 struct arguments {
     const float* x0;

@@ -136,7 +136,8 @@ void row_fold::write_rounds(std::size_t number) {
     out.line("const ", type, " round = gridDim.y * ", tile, ';');
     std::string shared_evenly = "vectors";
     if (dealt) {
-        // Of many rounds two and a sixteenth are dealt, for differences between blocks add up.
+        // From six rounds on, two of them and a sixteenth of the vectors are dealt to blocks as they finish, because
+        // differences between blocks add up.
         shared_evenly = "even";
         out.line("const bool deals = gridDim.y > 1 && vectors >= 6 * round;");
         out.line("const ", type, " even = deals ? vectors - vectors / 16 - 2 * round : vectors;");
