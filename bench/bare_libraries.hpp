@@ -170,8 +170,7 @@ private:
 /// on the host within the call, as in a program that needs it.
 class bare_cusolver {
 public:
-    bare_cusolver()
-        : batched(ingot::runtime::batched<float, float>("bench", [] { return open_library("cusolver", {12, 11}); })) {
+    bare_cusolver() {
         ingot::runtime::dynamic_library library = open_library("cusolver", {12, 11});
         decltype(&::cusolverDnCreate) create = nullptr;
         decltype(&::cusolverDnSetStream) set_stream = nullptr;
@@ -213,7 +212,7 @@ public:
             if (info != 0) throw std::runtime_error("cuSOLVER: info " + std::to_string(info));
     }
 
-    const ingot::runtime::batched_functions<float, float>& batched;
+    const ingot::runtime::batched_functions<float, float> batched{"bench"};
     cusolverDnHandle_t handle = nullptr;
     cusolverDnParams_t params = nullptr;
     syevjInfo_t of_jacobi = nullptr;
