@@ -181,8 +181,8 @@ std::vector<row> statements_over(int log2) {
 // ---- many GPUs by a model ----------------------------------------------------------------------------------------
 
 /// Measured with two H200 of one host, NCCL 2.28.9: an exchange of 64 KiB each way took 11.3 us, one of 1 GiB had a
-/// rate of 360 GB/s. Between hosts: a port of 400 Gb/s for each GPU, of which 90% are reached. A further message of an
-/// exchange: NCCL begins them one after the other.
+/// rate of 360 GB/s. Between hosts: a port of 400 Gb/s for each GPU, of which 90% are reached. Messages of an exchange
+/// beyond two begin one after the other. An all-gather takes the time of log2(ranks) exchanges.
 constexpr double exchange_time = 11.3, own_host_rate = 360e3, exchange_time_of_hosts = 20, host_rate = 45e3,
                  message_time = 0.5;  // us, bytes/us
 constexpr int gpus_of_host = 8;
@@ -231,9 +231,13 @@ int print_model(int log2) {
                     static_cast<double>(b.bytes) * std::pow(elements, by_size) * std::pow(g / 8.0, by_ranks);
                 const double messages = static_cast<double>(b.messages) * std::pow(g / 8.0, messages_by_ranks);
                 const bool is_one_host = g <= gpus_of_host;
+                // More bytes on more ranks: parts of sums, which all gather.
+                const bool gathers = by_ranks > 0.01 && messages_by_ranks > 0.01;
                 const auto exchanges = static_cast<double>(b.exchanges);
-                const double moving = exchanges * (is_one_host ? exchange_time : exchange_time_of_hosts) +
-                                      message_time * std::max(messages - 2 * exchanges, 0.0) +
+                const double latency = (is_one_host ? exchange_time : exchange_time_of_hosts) *
+                                       (gathers ? std::max(std::log2(g), 1.0) : 1.0);
+                const double moving = exchanges * latency +
+                                      (gathers ? 0 : message_time * std::max(messages - 2 * exchanges, 0.0)) +
                                       bytes / (is_one_host ? own_host_rate : host_rate);
                 const double computing = is_weak ? one : one / g;
                 std::printf(" %8.1f", one * (is_weak ? g : 1) / (computing + moving));
@@ -243,8 +247,9 @@ int print_model(int log2) {
     }
     std::printf(
         "Measured: an exchange within a host takes %.1f us and moves %.0f GB/s for a GPU. Assumed: %d GPUs a host; "
-        "between "
-        "hosts %.0f us and %.0f GB/s for a GPU; %.1f us for each message of an exchange beyond two.\n",
+        "between hosts %.0f us and %.0f GB/s for a GPU; %.1f us for each message of an exchange beyond two; the time "
+        "of "
+        "log2(GPUs) exchanges for an all-gather.\n",
         exchange_time, own_host_rate / 1e3, gpus_of_host, exchange_time_of_hosts, host_rate / 1e3, message_time);
     return 0;
 }

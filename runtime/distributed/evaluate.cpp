@@ -262,12 +262,14 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
         const std::size_t bytes = static_cast<std::size_t>(step.count) * detail::size_of(step.type);
         order_write(*gathered, stream);
         auto* const first = static_cast<std::byte*>(gathered->data);
-        now.messages.clear();
-        for (const planned_reduction::peer& p : step.peers) {
-            now.messages.push_back({p.rank, first + static_cast<std::size_t>(step.my_part) * bytes, bytes, true});
-            now.messages.push_back({p.rank, first + static_cast<std::size_t>(p.part) * bytes, bytes, false});
+        if (!step.is_of_all_ranks(session) || !session.all_gather(first, bytes)) {
+            now.messages.clear();
+            for (const planned_reduction::peer& p : step.peers) {
+                now.messages.push_back({p.rank, first + static_cast<std::size_t>(step.my_part) * bytes, bytes, true});
+                now.messages.push_back({p.rank, first + static_cast<std::size_t>(p.part) * bytes, bytes, false});
+            }
+            session.exchange(now.messages);
         }
-        session.exchange(now.messages);
     }
     if (step.computed != nullptr) {
         const distributed_storage from = value_of(step, step.computed, gathered, step.part);

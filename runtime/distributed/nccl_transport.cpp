@@ -54,6 +54,8 @@ struct nccl_api : api_table {
                         void* stream) = function("ncclSend");
     nccl_result (*receive)(void*, std::size_t, int type, int peer, nccl_communicator,
                            void* stream) = function("ncclRecv");
+    nccl_result (*all_gather)(const void*, void*, std::size_t, int type, nccl_communicator,
+                              void* stream) = function("ncclAllGather");
     nccl_result (*group_start)() = function("ncclGroupStart");
     nccl_result (*group_end)() = function("ncclGroupEnd");
     nccl_result (*get_async_error)(nccl_communicator, nccl_result*) = function("ncclCommGetAsyncError");
@@ -107,6 +109,16 @@ public:
             check("ncclSend and ncclRecv", failed);
         });
         wait("ncclGroupEnd", ended);
+    }
+
+    /// Messages to each rank would take time in proportion to their number; NCCL's all-gather does not.
+    bool all_gather(void* all, std::size_t bytes, stream_state& stream) override {
+        void* const native = reinterpret_cast<void*>(static_cast<std::uintptr_t>(stream.native));
+        const auto* const own = static_cast<const std::byte*>(all) + bytes * static_cast<std::size_t>(group_->rank);
+        nccl_result ended = nccl_result::success;
+        locked([&](nccl_communicator c) { ended = api_.all_gather(own, all, bytes, nccl_bytes, c, native); });
+        wait("ncclAllGather", ended);
+        return true;
     }
 
 private:

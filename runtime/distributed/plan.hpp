@@ -6,6 +6,7 @@
 // The last step computes what is left, each rank its own part.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -70,6 +71,11 @@ struct planned_reduction : planned_step {
     bool is_descending = false;  // the last rank has the first elements
 
     index_t gathered_parts() const noexcept { return folded_by ? 1 : parts; }
+    /// Whether the parts are those of all ranks in their order.
+    bool is_of_all_ranks(const rank_session& s) const noexcept {
+        return static_cast<int>(peers.size()) + 1 == s.size && my_part == s.rank &&
+               std::ranges::all_of(peers, [](const peer& p) { return p.part == p.rank; });
+    }
     dtype result_type() const noexcept { return sorted_by ? detail::dtype_of_word(*sorted_by) : type; }
 };
 

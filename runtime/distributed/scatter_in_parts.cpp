@@ -63,14 +63,16 @@ void scatter_in_parts(const statement& part, bool has_share, rank_session& sessi
     mine.offset = session.rank * count;
     copy_view(type, *own, each, gathered, mine);
     order_write(*gathered, stream);
-    std::vector<message> messages;
     auto* const first = static_cast<std::byte*>(gathered->data);
-    for (int r = 0; r < session.size; ++r) {
-        if (r == session.rank) continue;
-        messages.push_back({r, first + static_cast<std::size_t>(session.rank) * bytes, bytes, true});
-        messages.push_back({r, first + static_cast<std::size_t>(r) * bytes, bytes, false});
+    if (!session.all_gather(first, bytes)) {
+        std::vector<message> messages;
+        for (int r = 0; r < session.size; ++r) {
+            if (r == session.rank) continue;
+            messages.push_back({r, first + static_cast<std::size_t>(session.rank) * bytes, bytes, true});
+            messages.push_back({r, first + static_cast<std::size_t>(r) * bytes, bytes, false});
+        }
+        session.exchange(messages);
     }
-    session.exchange(messages);
 
     const word leaf = detail::make_word(word_kind::leaf, type),
                joined = detail::make_word(word_kind::reduce, type, static_cast<std::uint32_t>(fold)),

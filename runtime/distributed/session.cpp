@@ -93,6 +93,14 @@ void rank_session::exchange(std::span<const message> messages) {
     transport_->exchange(messages, *context_on(device).stream);
 }
 
+bool rank_session::all_gather(void* all, std::size_t bytes_of_each) {
+    if (size == 1 || !transport_->all_gather(all, bytes_of_each, *context_on(device).stream)) return false;
+    ++counted.exchanges;
+    ++counted.messages;
+    counted.bytes += bytes_of_each * static_cast<std::size_t>(size - 1);
+    return true;
+}
+
 int rank_mesh::find(const std::string& name) const noexcept {
     const auto found = std::ranges::find(names, name);
     return found == names.end() ? -1 : static_cast<int>(found - names.begin());

@@ -42,6 +42,8 @@ public:
 
     /// An exchange on the current stream of the rank's device.
     void exchange(std::span<const message>);
+    /// The parts of all ranks, in place; see transport.
+    bool all_gather(void* all, std::size_t bytes_of_each);
 
     /// The session's own object of this content, so that placements are compared by address.
     std::shared_ptr<const placement> shared(std::shared_ptr<const placement>);

@@ -53,6 +53,9 @@ public:
     virtual ~transport() = default;
     /// Sends and receives in the stream's order. Throws distributed_error where a rank has failed.
     virtual void exchange(std::span<const message>, stream_state&) = 0;
+    /// All ranks' parts of as many bytes, one behind the other in the order of ranks; this rank's lies there already.
+    /// Returns false where there is no such call, and the ranks exchange messages instead.
+    virtual bool all_gather(void*, std::size_t, stream_state&) { return false; }
 };
 
 /// For a session of one rank.
