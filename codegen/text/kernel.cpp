@@ -343,7 +343,7 @@ std::string kernel_builder::gathered_index(const unravelling& u, const std::stri
         return name + suffix + '(' + type + '(' + value + "), " + extent + further + ')';
     };
     const std::string from_end = "    at = at < 0 ? at + n : at;\n", as_result = "    return " + result + "(at);\n";
-    if (u.mode == unchecked_mode)
+    if (u.mode == detail::unchecked_mode)
         return call("index_from_end", "Converts an index that counts from the end if it is negative.",
                     from_end + as_result);
     switch (u.mode) {
