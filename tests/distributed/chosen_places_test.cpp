@@ -143,7 +143,7 @@ TEST_CASE("topk of arrays in parts takes the first of equal elements") {
 }
 
 TEST_CASE("a large vector in parts is sorted among its ranks") {
-    const bool is_on_host = current_device().is_host();
+    const bool is_on_host = current_device().is_host();  // a sort of an emulated GPU takes seconds
     const auto check_on = [&](dist::session& s) {
         const dist::mesh m(s);
         const auto check = [&]<class T>(const array<T>& whole) {
@@ -153,29 +153,31 @@ TEST_CASE("a large vector in parts is sorted among its ranks") {
             const array<T> found = dist::gather(sorted), wanted = sort(whole);
             // NaN equal each other here.
             CHECK(all(found == wanted || (found != found && wanted != wanted)).item());
-            check_equal<index_t>(s, dist::gather(argsort(x)), argsort(whole));
             check_equal<index_t>(s, dist::gather(argsort(x, 0, descending) + 1), argsort(whole, 0, descending) + 1);
+            if (is_on_host) check_equal<index_t>(s, dist::gather(argsort(x)), argsort(whole));
         };
         const array<double> n = arange<double>(9001), more = arange<double>(17001), most = arange<double>(34001);
         check(eval(where(remainder(n, 3.0) == 0, std::numeric_limits<double>::quiet_NaN(), remainder(n * 7919, 5.0))));
-        check(eval(astype<float>(remainder(more * 7919, 17001.0))));  // all different
         if (!is_on_host) return;
-        check(eval(n * 0));  // one value
-        check(eval(-n));     // in reverse
+        check(eval(astype<float>(remainder(more * 7919, 17001.0))));  // all different
+        check(eval(n * 0));                                           // one value
+        check(eval(-n));                                              // in reverse
         check(eval(astype<std::uint64_t>(n) * (std::uint64_t{1} << 50)));
         check(eval(astype<std::int16_t>(remainder(most * 31, 65000.0) - 32000)));
         check(eval(astype<float16>(where(most < 100, -0.0, remainder(most, 2.0) * 0.0))));
     };
-    for (const int ranks : {2, 3, 4}) dist::run_local(ranks, check_on);
+    for (const int ranks : {3, 2, 4})
+        if (is_on_host || ranks == 3) dist::run_local(ranks, check_on);
 }
 
 TEST_CASE("a vector in parts along one axis of a mesh is sorted among that axis' ranks") {
     dist::run_local(4, [](dist::session& s) {
         const dist::mesh m(s, {"y", "x"}, {2, 2});
         const array<float> whole = astype<float>(remainder(arange<double>(17001) * 7919, 911.0));
-        for (const auto& p : {dist::split(m, {"y"}), dist::split(m, {"x"})}) {
+        for (const auto& p : {dist::split(m, {"x"}), dist::split(m, {"y"})}) {
             const array<float> x = dist::redistribute(whole, p);
             check_equal<float>(s, dist::gather(sort(x * 2)), sort(whole * 2));
+            if (!s.device().is_host()) break;
             check_equal<index_t>(s, dist::gather(argsort(x)), argsort(whole));
         }
     });

@@ -114,11 +114,11 @@ TEST_CASE("a worker that has slept may run wherever its caller may") {
     run_on_workers(64, [&](std::size_t, std::size_t) {
         cpu_set_t own;
         const bool free = sched_getaffinity(0, sizeof own, &own) == 0 && CPU_EQUAL(&own, &wanted);
-        const std::size_t all = worker_count() > 1 ? 2 : 1;
+        const std::size_t expected = worker_count() > 1 ? 2 : 1;
         for (bool wait = true; wait; std::this_thread::yield()) {
             const std::lock_guard lock(mutex);
             seen.insert(std::this_thread::get_id());
-            wait = seen.size() < all && std::chrono::steady_clock::now() < late;
+            wait = seen.size() < expected && std::chrono::steady_clock::now() < late;
         }
         const std::lock_guard lock(mutex);
         confined += !free;
