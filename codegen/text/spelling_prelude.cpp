@@ -122,15 +122,11 @@ std::string prelude::element(dtype t, std::string at) {
     return "truth(" + at + ')';
 }
 
-std::string with_member_prefix(std::string_view text, const prelude& needs) {
-    const std::string prefix = needs.where() == target::cuda ? std::string(needs.function_prefix()) + ' ' : "";
-    std::string out;
-    for (const char c : text) {
-        if (c == '@')
-            out += prefix;
-        else
-            out += c;
-    }
+std::string for_target(std::string_view text, const prelude& needs, std::string_view host_prefix) {
+    constexpr std::string_view prefix = "__device__ __forceinline__ ";
+    std::string out(text);
+    if (needs.where() == target::cuda) return out;
+    for (std::size_t at = 0; (at = out.find(prefix, at)) != out.npos;) out.replace(at, prefix.size(), host_prefix);
     return out;
 }
 
