@@ -10,6 +10,7 @@
 
 #include "codegen/text/spelling.hpp"
 #include "codegen/text/spelling_helpers.hpp"
+#include "codegen/text/vectorised_macros.h.hpp"
 
 namespace ingot::codegen {
 
@@ -65,23 +66,6 @@ std::string declare_on_host(std::string_view name, dtype t) {
     if (t == dtype::f4) out += head + " { return " + name_of + "f(" + parameters("", arity) + "); }\n";
     return out;
 }
-
-constexpr std::string_view vectorised_macros =
-    "#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)\n"
-    "#include <features.h>\n"
-    "#define vectorised __attribute__((simd(\"notinbranch\"), const, nothrow))\n"
-    "#endif\n"
-    "#if defined(vectorised) && defined(__GLIBC__)\n"
-    "#if __GLIBC_PREREQ(2, 35)\n"
-    "#define vectorised_since_235 vectorised\n"
-    "#endif\n"
-    "#endif\n"
-    "#ifndef vectorised\n"
-    "#define vectorised __attribute__((const, nothrow))\n"
-    "#endif\n"
-    "#ifndef vectorised_since_235\n"
-    "#define vectorised_since_235 __attribute__((const, nothrow))\n"
-    "#endif\n";
 
 /// A complex number as it lies in memory. Nothing is computed with it, only with its parts.
 std::string spell_complex(dtype t, std::string_view function) {
@@ -149,7 +133,7 @@ std::string prelude::text() const {
     for (const auto& [type, as] : spelled)
         if (types_.contains(type)) out += "using " + type_name(type) + " = " + std::string(as) + ";\n";
     if (where_ == target::host && !calls_.empty()) {
-        if (inexact_) out += vectorised_macros;
+        if (inexact_) out += embedded::vectorised_macros;
         for (const auto& [function, dtypes] : calls_)
             for (const dtype t : dtypes) out += declare_on_host(function, t);
     }
