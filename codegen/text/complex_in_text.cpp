@@ -1,5 +1,6 @@
 #include "codegen/text/complex_in_text.hpp"
 
+#include "codegen/text/complex_class.cuh.hpp"
 #include "codegen/type_names.hpp"
 
 namespace ingot::codegen {
@@ -8,51 +9,7 @@ using namespace detail;
 
 namespace {
 
-// In these texts @ is the prefix of a function, T the type of a part, and # before a name the target's function of it.
-
-/// Its layout is that of the numbers in memory, which have the members re and im. Friends, not templates, take part, so
-/// that 2 * z converts. A float's number becomes a double's by itself, and the reverse when written.
-constexpr std::string_view class_text = R"(/// A complex number with operators.
-template <class T>
-class alignas(2 * sizeof(T)) complex {
-public:
-    @complex(T re = 0, T im = 0) : re_(re), im_(im) {}
-    template <class Z, class = decltype(Z::re)>
-    @complex(const Z& z) : re_(z.re), im_(z.im) {}
-    template <class U, char (*)[sizeof(U) < sizeof(T) ? 1 : -1] = nullptr>
-    @complex(const complex<U>& z) : re_(z.real()), im_(z.imag()) {}
-    template <class U, char (*)[sizeof(U) > sizeof(T) ? 1 : -1] = nullptr>
-    @explicit complex(const complex<U>& z) : re_(T(z.real())), im_(T(z.imag())) {}
-    @T real() const { return re_; }
-    @T imag() const { return im_; }
-    @void real(T re) { re_ = re; }
-    @void imag(T im) { im_ = im; }
-    @complex operator+() const { return *this; }
-    @complex operator-() const { return complex(-re_, -im_); }
-    @friend complex operator+(const complex& a, const complex& b) { return complex(a.re_ + b.re_, a.im_ + b.im_); }
-    @friend complex operator-(const complex& a, const complex& b) { return complex(a.re_ - b.re_, a.im_ - b.im_); }
-    @friend complex operator*(const complex& a, const complex& b) {
-        return complex(a.re_ * b.re_ - a.im_ * b.im_, a.re_ * b.im_ + a.im_ * b.re_);
-    }
-    /// Scaled by the larger part of b (Smith, 1962).
-    @friend complex operator/(const complex& a, const complex& b) {
-        const bool by_re = (b.re_ < 0 ? -b.re_ : b.re_) >= (b.im_ < 0 ? -b.im_ : b.im_);
-        if (by_re && b.re_ == 0) return complex(a.re_ / b.re_, a.im_ / b.re_);
-        const T ratio = by_re ? b.im_ / b.re_ : b.re_ / b.im_, scale = by_re ? b.re_ + b.im_ * ratio : b.im_ + b.re_ * ratio;
-        return by_re ? complex((a.re_ + a.im_ * ratio) / scale, (a.im_ - a.re_ * ratio) / scale)
-                     : complex((a.re_ * ratio + a.im_) / scale, (a.im_ * ratio - a.re_) / scale);
-    }
-    @friend bool operator==(const complex& a, const complex& b) { return a.re_ == b.re_ && a.im_ == b.im_; }
-    @friend bool operator!=(const complex& a, const complex& b) { return !(a == b); }
-    @complex& operator+=(const complex& b) { return *this = *this + b; }
-    @complex& operator-=(const complex& b) { return *this = *this - b; }
-    @complex& operator*=(const complex& b) { return *this = *this * b; }
-    @complex& operator/=(const complex& b) { return *this = *this / b; }
-
-private:
-    T re_, im_;
-};
-)";
+// In these texts T is the type of a part, and # before a name the target's function of it.
 
 struct complex_function {
     std::string_view name, signature, body;
@@ -120,7 +77,7 @@ std::string with_part(std::string_view text, const std::string& part, bool host)
 
 std::string type_in_text(dtype t, prelude& needs) {
     needs.type(t);
-    if (kind_of(t) == kind::complex) needs.add("complex", with_member_prefix(class_text, needs));
+    if (kind_of(t) == kind::complex) needs.add("complex", for_target(embedded::complex_class, needs, ""));
     return type_name_in_text(t);
 }
 

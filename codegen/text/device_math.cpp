@@ -13,6 +13,7 @@
 
 #include "codegen/graph/graph.hpp"
 #include "codegen/operator_bodies.hpp"
+#include "codegen/text/device_math.h.hpp"
 #include "codegen/text/user_text.hpp"
 
 namespace ingot::codegen {
@@ -274,32 +275,6 @@ std::string apply_row(std::string_view name, bool single, prelude& needs) {
 
 // ---- rounding ---------------------------------------------------------------------------------------------------
 
-/// A number opaque to the compiler, which contracts no operation across it with another.
-constexpr std::string_view uncontracted_text =
-    "/// Returns the same number, but the compiler contracts no operations across the call.\n"
-    "template <class number>\nstatic inline number uncontracted(number a) {\n"
-    "#if defined(__x86_64__)\n    asm(\"\" : \"+x\"(a));\n"
-    "#elif defined(__aarch64__)\n    asm(\"\" : \"+w\"(a));\n"
-    "#else\n    asm(\"\" : \"+m\"(a));\n#endif\n    return a;\n}\n";
-constexpr std::string_view rounding_text =
-    "extern \"C\" int fegetround();\nextern \"C\" int fesetround(int);\n"
-    "/// Sets the rounding mode during its lifetime. Results rounded in that mode must be volatile, so that the\n"
-    "/// compiler does not move their computation out of it.\n"
-    "struct rounding {\n"
-    "#if defined(__x86_64__) || defined(__i386__)\n    enum : int { rd = 0x400, ru = 0x800, rz = 0xc00 };\n"
-    "#elif defined(__aarch64__)\n    enum : int { rd = 0x800000, ru = 0x400000, rz = 0xc00000 };\n"
-    "#elif defined(__riscv)\n    enum : int { rd = 2, ru = 3, rz = 1 };\n"
-    "#else\n    enum : int { rd = 3, ru = 2, rz = 1 };\n#endif\n"
-    "    int before = fegetround();\n    explicit rounding(int way) { fesetround(way); }\n"
-    "    ~rounding() { fesetround(before); }\n};\n";
-constexpr std::string_view to_integer_text =
-    "/// Converts a whole number to the nearest representable integer; NaN gives `of_nan`.\n"
-    "template <class integer>\nstatic inline integer to_integer(double a, integer of_nan) {\n"
-    "    const bool negative = integer(-1) < integer(0);\n    const int bits = 8 * sizeof(integer) - negative;\n"
-    "    const double end = 2.0 * double(1ull << (bits - 1));\n"
-    "    const integer most = integer(~0ull >> (64 - bits)), least = negative ? integer(-most - 1) : integer(0);\n"
-    "    if (a != a) return of_nan;\n    return a >= end ? most : a < double(least) ? least : integer(a);\n}\n";
-
 /// Defines a row whose name ends with a rounding mode.
 std::string define_rounded(const std::string& name, const device_function& f, std::size_t way, prelude& needs) {
     const std::string_view signature = f.signature;
@@ -309,20 +284,20 @@ std::string define_rounded(const std::string& name, const device_function& f, st
         // The instruction returns 0 for NaN; for doubles and 64-bit results it returns the highest bit alone.
         const bool zero = signature[1] == 'f' && (signature[0] == 'i' || signature[0] == 'u');
         const std::string of_nan = zero ? '(' + type + ")0" : '(' + type + ")(1ull << (8 * sizeof(" + type + ") - 1))";
-        needs.add("to_integer", to_integer_text);
+        needs.add("to_integer", embedded::to_integer);
         return define(name, signature,
                       "to_integer<" + type + ">(__builtin_" + std::string(whole[way]) + "(a), " + of_nan + ')', false);
     }
     std::string lines;
     if (way == 0) {
-        needs.add("uncontracted", uncontracted_text);
+        needs.add("uncontracted", embedded::uncontracted);
         for (std::size_t i = 1; i < signature.size(); ++i)
             if (signature[i] == 'f' || signature[i] == 'd')
                 lines += std::string(1, "abcd"[i - 1]) + " = uncontracted(" + "abcd"[i - 1] + ");\n";
         lines += "return uncontracted(" + std::string(f.body) + ");";
         return define(name, signature, lines, false);
     }
-    needs.add("rounding", rounding_text);
+    needs.add("rounding", embedded::rounding);
     lines = "const rounding now(rounding::" + std::string(ways[way]) + ");\n";
     for (std::size_t i = 1; i < signature.size(); ++i)
         lines += "volatile " + spell_type(signature[i], false) + " read_" + "abcd"[i - 1] + " = given_" +

@@ -64,8 +64,8 @@ private:
 /// compiler's builtins; for others C's own names are declared.
 bool is_exact_function(std::string_view);
 
-/// The text of a class in which each @ stands for the prefix of a member function on the prelude's target.
-std::string with_member_prefix(std::string_view text, const prelude& needs);
+/// A text of CUDA for the prelude's target: on the host, `host_prefix` stands in front of functions.
+std::string for_target(std::string_view text, const prelude& needs, std::string_view host_prefix = "static inline ");
 
 /// `value` as a constant of this dtype.
 std::string spell_constant(dtype t, double value, prelude& needs);

@@ -10,6 +10,7 @@
 
 #include "codegen/text/spelling.hpp"
 #include "codegen/text/spelling_helpers.hpp"
+#include "codegen/text/vectorised_macros.h.hpp"
 
 namespace ingot::codegen {
 
@@ -66,23 +67,6 @@ std::string declare_on_host(std::string_view name, dtype t) {
     return out;
 }
 
-constexpr std::string_view vectorised_macros =
-    "#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)\n"
-    "#include <features.h>\n"
-    "#define vectorised __attribute__((simd(\"notinbranch\"), const, nothrow))\n"
-    "#endif\n"
-    "#if defined(vectorised) && defined(__GLIBC__)\n"
-    "#if __GLIBC_PREREQ(2, 35)\n"
-    "#define vectorised_since_235 vectorised\n"
-    "#endif\n"
-    "#endif\n"
-    "#ifndef vectorised\n"
-    "#define vectorised __attribute__((const, nothrow))\n"
-    "#endif\n"
-    "#ifndef vectorised_since_235\n"
-    "#define vectorised_since_235 __attribute__((const, nothrow))\n"
-    "#endif\n";
-
 /// A complex number as it lies in memory. Nothing is computed with it, only with its parts.
 std::string spell_complex(dtype t, std::string_view function) {
     const std::string type = type_name(t), part = type_name(part_of(t)), head = std::string(function) + ' ';
@@ -122,15 +106,11 @@ std::string prelude::element(dtype t, std::string at) {
     return "truth(" + at + ')';
 }
 
-std::string with_member_prefix(std::string_view text, const prelude& needs) {
-    const std::string prefix = needs.where() == target::cuda ? std::string(needs.function_prefix()) + ' ' : "";
-    std::string out;
-    for (const char c : text) {
-        if (c == '@')
-            out += prefix;
-        else
-            out += c;
-    }
+std::string for_target(std::string_view text, const prelude& needs, std::string_view host_prefix) {
+    constexpr std::string_view prefix = "__device__ __forceinline__ ";
+    std::string out(text);
+    if (needs.where() == target::cuda) return out;
+    for (std::size_t at = 0; (at = out.find(prefix, at)) != out.npos;) out.replace(at, prefix.size(), host_prefix);
     return out;
 }
 
@@ -153,7 +133,7 @@ std::string prelude::text() const {
     for (const auto& [type, as] : spelled)
         if (types_.contains(type)) out += "using " + type_name(type) + " = " + std::string(as) + ";\n";
     if (where_ == target::host && !calls_.empty()) {
-        if (inexact_) out += vectorised_macros;
+        if (inexact_) out += embedded::vectorised_macros;
         for (const auto& [function, dtypes] : calls_)
             for (const dtype t : dtypes) out += declare_on_host(function, t);
     }

@@ -10,6 +10,7 @@
 #include "codegen/graph/names_in_text.hpp"
 #include "codegen/text/complex_in_text.hpp"
 #include "codegen/text/device_math.hpp"
+#include "codegen/text/raw_array.cuh.hpp"
 #include "codegen/text/spelling.hpp"
 #include "codegen/text/writer.hpp"
 
@@ -147,45 +148,6 @@ std::string heading_of(const user_text& t, const std::string& as) {
 
 std::string heading_of_preamble(const user_text& t) { return "/// The preamble of " + t.name + ".\n"; }
 
-/// For with_member_prefix. The launch fills array_axes (argument_kind::raw_axes).
-static_assert(most_raw_axes == 8);
-constexpr std::string_view raw_array_text = R"(/// The axes of an array: extents, and strides in bytes.
-struct array_axes {
-    int64 ndim, extents[8], byte_strides[8];
-};
-/// A whole array in C order; elements of one that is not const may be written.
-template <class T>
-struct raw_array : array_axes {
-    T* data;
-    int64 count;
-    @long long size() const { return count; }
-    @const long long* shape() const { return extents; }
-    @const long long* strides() const { return byte_strides; }
-    @const T& operator[](long long i) const { return data[i]; }
-    @T& operator[](long long i) { return data[i]; }
-    template <class I>
-    @long long at(const I* indices, int count) const {
-        long long bytes = 0;
-        for (int k = 0; k < count; ++k) bytes += indices[k] * byte_strides[k];
-        return bytes / (long long)sizeof(T);
-    }
-    template <class I, int N>
-    @const T& operator[](const I (&indices)[N]) const { return data[at(indices, N)]; }
-    template <class I, int N>
-    @T& operator[](const I (&indices)[N]) { return data[at(indices, N)]; }
-    template <class... I>
-    @const T& operator()(long long first, I... further) const {
-        const long long indices[] = {first, (long long)further...};
-        return data[at(indices, 1 + sizeof...(I))];
-    }
-    template <class... I>
-    @T& operator()(long long first, I... further) {
-        const long long indices[] = {first, (long long)further...};
-        return data[at(indices, 1 + sizeof...(I))];
-    }
-};
-)";
-
 constexpr std::string_view cuda_words =
     "#ifndef __device__\n#define __device__\n#define __host__\n#define __constant__\n"
     "#define __forceinline__ inline __attribute__((always_inline))\n"
@@ -194,8 +156,9 @@ constexpr std::string_view cuda_words =
 }  // namespace
 
 void add_raw_array(prelude& needs) {
+    static_assert(most_raw_axes == 8);  // as the text has it
     needs.type(dtype::i8);
-    needs.add("raw_array", with_member_prefix(raw_array_text, needs));
+    needs.add("raw_array", for_target(embedded::raw_array, needs, ""));
 }
 
 text_end end_of_text(std::string_view text) {
