@@ -183,7 +183,8 @@ TEST_CASE("rows end where their buffer does, whichever way it is read") {
     const auto corners = [](const auto& v) { return v(0, 0, 0) - v(1, 1, 1) * v(2, 2, 2) + v(1, 2, 0); };
     const auto cross = [](const auto& v) { return v(1, 1, 1) * 2 - v(0, 1, 1) + v(2, 1, 1) + v(1, 0, 1) - v(1, 1, 2); };
     for (int n = 0; n < 16; ++n) {  // one row of one plane would be a map
-        const index_t images = n % 2 == 0 ? 1 : upto(3), planes = 1 + upto(35), rows = upto(20), columns = 31 + upto(140);
+        const index_t images = n % 2 == 0 ? 1 : upto(3), planes = 1 + upto(35), rows = upto(20),
+                      columns = 31 + upto(140);
         INFO(images, " images of ", planes, " planes, ", rows, " rows, ", columns, " columns");
         const array<float> u = alone(steps<float>({images, planes + 2, rows + 2, columns + 2}));
         const slice up(none, none, n % 3 == 1 ? -1 : 1), aside(none, none, n % 4 > 1 ? -1 : 1);
