@@ -241,12 +241,13 @@ void share_parts(planned_reduction& step, const rank_mesh& mesh, const std::vect
     };
     for (const int m : folded) step.parts *= mesh.extents[static_cast<std::size_t>(m)];
     step.my_part = part_of_rank(rank);
-    for (int r = 0; r < mesh.session->size; ++r) {
-        bool is_peer = r != rank && !folded.empty();
+    if (step.parts > 1) step.ranks.resize(static_cast<std::size_t>(step.parts));
+    for (int r = 0; r < mesh.session->size && step.parts > 1; ++r) {
+        bool is_in_group = true;
         for (int m = 0; m < mesh.axes(); ++m)
             if (std::ranges::find(folded, m) == folded.end())
-                is_peer = is_peer && mesh.coordinate(r, m) == mesh.coordinate(rank, m);
-        if (is_peer) step.peers.push_back({r, part_of_rank(r)});
+                is_in_group = is_in_group && mesh.coordinate(r, m) == mesh.coordinate(rank, m);
+        if (is_in_group) step.ranks[static_cast<std::size_t>(part_of_rank(r))] = r;
     }
     step.part.offset = step.my_part * step.count;
 }

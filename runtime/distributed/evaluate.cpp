@@ -206,11 +206,12 @@ buffer_ref folded_by_slices(running& now, const planned_reduction& step, const b
     order_read(*own, stream);
     order_write(*parts, stream);
     now.messages.clear();
-    for (const planned_reduction::peer& p : step.peers) {
-        const range theirs = slices[static_cast<std::size_t>(p.part)];
-        if (theirs.size() > 0) now.messages.push_back({p.rank, at(own, theirs.low), bytes_of(theirs.size()), true});
-        if (mine.size() > 0)
-            now.messages.push_back({p.rank, at(parts, p.part * mine.size()), bytes_of(mine.size()), false});
+    for (index_t p = 0; p < step.parts; ++p) {
+        if (p == step.my_part) continue;
+        const range theirs = slices[static_cast<std::size_t>(p)];
+        const int peer = step.ranks[static_cast<std::size_t>(p)];
+        if (theirs.size() > 0) now.messages.push_back({peer, at(own, theirs.low), bytes_of(theirs.size()), true});
+        if (mine.size() > 0) now.messages.push_back({peer, at(parts, p * mine.size()), bytes_of(mine.size()), false});
     }
     if (mine.size() > 0)
         copy(*parts, bytes_of(step.my_part * mine.size()), *own, bytes_of(mine.low), bytes_of(mine.size()), stream);
@@ -232,10 +233,12 @@ buffer_ref folded_by_slices(running& now, const planned_reduction& step, const b
     }
     order_write(*whole, stream);
     now.messages.clear();
-    for (const planned_reduction::peer& p : step.peers) {
-        const range theirs = slices[static_cast<std::size_t>(p.part)];
-        if (mine.size() > 0) now.messages.push_back({p.rank, at(whole, mine.low), bytes_of(mine.size()), true});
-        if (theirs.size() > 0) now.messages.push_back({p.rank, at(whole, theirs.low), bytes_of(theirs.size()), false});
+    for (index_t p = 0; p < step.parts; ++p) {
+        if (p == step.my_part) continue;
+        const range theirs = slices[static_cast<std::size_t>(p)];
+        const int peer = step.ranks[static_cast<std::size_t>(p)];
+        if (mine.size() > 0) now.messages.push_back({peer, at(whole, mine.low), bytes_of(mine.size()), true});
+        if (theirs.size() > 0) now.messages.push_back({peer, at(whole, theirs.low), bytes_of(theirs.size()), false});
     }
     session.exchange(now.messages);
     return whole;
@@ -258,18 +261,9 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
     }
     if (step.count > 0 && step.folded_by) {
         gathered = folded_by_slices(now, step, gathered, session);
-    } else if (step.count > 0 && !step.peers.empty()) {
-        const std::size_t bytes = static_cast<std::size_t>(step.count) * detail::size_of(step.type);
+    } else if (step.count > 0 && !step.ranks.empty()) {
         order_write(*gathered, stream);
-        auto* const first = static_cast<std::byte*>(gathered->data);
-        if (!step.is_of_all_ranks(session) || !session.all_gather(first, bytes)) {
-            now.messages.clear();
-            for (const planned_reduction::peer& p : step.peers) {
-                now.messages.push_back({p.rank, first + static_cast<std::size_t>(step.my_part) * bytes, bytes, true});
-                now.messages.push_back({p.rank, first + static_cast<std::size_t>(p.part) * bytes, bytes, false});
-            }
-            session.exchange(now.messages);
-        }
+        session.gather(step.ranks, gathered->data, static_cast<std::size_t>(step.count) * detail::size_of(step.type));
     }
     if (step.computed != nullptr) {
         const distributed_storage from = value_of(step, step.computed, gathered, step.part);
@@ -334,7 +328,7 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
         if (step.count > 0 && step.has_share)
             shown.compute({step.program, now.operands, step.attributes, {&out, 1}, {}, {}});
         const std::size_t bytes = static_cast<std::size_t>(step.count) * detail::size_of(step.type);
-        if (!step.peers.empty()) {
+        if (!step.ranks.empty()) {
             kernel_explanation e;
             e.kind = step_kind::exchange;
             e.name = "exchange";
@@ -342,9 +336,10 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
                                        : "all gather the " + std::to_string(step.parts) + " parts of a reduction";
             // By slices a rank sends a slice to each other one, and then its folded slice.
             e.bytes_read = e.bytes_written =
-                bytes * step.peers.size() * 2 / (step.folded_by ? static_cast<std::size_t>(step.parts) : 2);
+                bytes * (step.ranks.size() - 1) * 2 / (step.folded_by ? static_cast<std::size_t>(step.parts) : 2);
             std::vector<int> ranks;
-            for (const planned_reduction::peer& p : step.peers) ranks.push_back(p.rank);
+            for (const int r : step.ranks)
+                if (r != session.rank) ranks.push_back(r);
             e.reason = "rank " + std::to_string(session.rank) + " sends to " + ranks_in_words(ranks);
             shown.exchange(e);
         }

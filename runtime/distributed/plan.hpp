@@ -6,7 +6,6 @@
 // The last step computes what is left, each rank its own part.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -49,14 +48,10 @@ struct planned_step {
 /// A step before the last one. Its value's parts are gathered by all ranks of a group, part number k at `count * k`
 /// elements, or moved to another partition.
 struct planned_reduction : planned_step {
-    struct peer {
-        int rank;
-        index_t part;
-    };
     dtype type;
     detail::layout part;  // of this rank, in the gathered parts
     index_t count = 0, parts = 1, my_part = 0;
-    std::vector<peer> peers;
+    std::vector<int> ranks;  // that have the parts, in their order; none where there is one part
     // Where the values lie that each rank has parts of, and their layout in the gathered memory; null where all ranks
     // have all.
     std::shared_ptr<const placement> placed;
@@ -71,11 +66,6 @@ struct planned_reduction : planned_step {
     bool is_descending = false;  // the last rank has the first elements
 
     index_t gathered_parts() const noexcept { return folded_by ? 1 : parts; }
-    /// Whether the parts are those of all ranks in their order.
-    bool is_of_all_ranks(const rank_session& s) const noexcept {
-        return static_cast<int>(peers.size()) + 1 == s.size && my_part == s.rank &&
-               std::ranges::all_of(peers, [](const peer& p) { return p.part == p.rank; });
-    }
     dtype result_type() const noexcept { return sorted_by ? detail::dtype_of_word(*sorted_by) : type; }
 };
 

@@ -6,11 +6,11 @@
 #include <bit>
 #include <cstring>
 
-#include "runtime/device/copy_view.hpp"
 #include "runtime/device/ordering.hpp"
 #include "runtime/device/transfer.hpp"
 #include "runtime/distributed/exchange.hpp"
 #include "runtime/front/evaluate.hpp"
+#include "runtime/sorting/row_order.hpp"
 
 namespace ingot::runtime {
 
@@ -39,35 +39,20 @@ std::uint64_t order_of_float(B bits, B infinity) {
     return (bits & sign) != 0 ? middle - magnitude : middle + magnitude;
 }
 std::uint64_t order_of_value(dtype type, const std::byte* at) {
-    switch (type) {
-        case dtype::b1:
-        case dtype::u1:
-            return bits_at<std::uint8_t>(at);
-        case dtype::u2:
-            return bits_at<std::uint16_t>(at);
-        case dtype::u4:
-            return bits_at<std::uint32_t>(at);
-        case dtype::u8:
-            return bits_at<std::uint64_t>(at);
-        case dtype::i1:
-            return static_cast<std::uint64_t>(bits_at<std::int8_t>(at)) ^ std::uint64_t{1} << 63;
-        case dtype::i2:
-            return static_cast<std::uint64_t>(bits_at<std::int16_t>(at)) ^ std::uint64_t{1} << 63;
-        case dtype::i4:
-            return static_cast<std::uint64_t>(bits_at<std::int32_t>(at)) ^ std::uint64_t{1} << 63;
-        case dtype::i8:
-            return static_cast<std::uint64_t>(bits_at<std::int64_t>(at)) ^ std::uint64_t{1} << 63;
-        case dtype::f2:
-            return order_of_float<std::uint16_t>(bits_at<std::uint16_t>(at), 0x7c00);
-        case dtype::bf:
-            return order_of_float<std::uint16_t>(bits_at<std::uint16_t>(at), 0x7f80);
-        case dtype::f4:
-            return order_of_float<std::uint32_t>(bits_at<std::uint32_t>(at), 0x7f800000);
-        case dtype::f8:
-            return order_of_float<std::uint64_t>(bits_at<std::uint64_t>(at), 0x7ff0000000000000);
-        default:
-            return 0;  // has_sample_sort refuses it
-    }
+    std::uint64_t order = 0;
+    in_ordered_type(type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_integral_v<T>)
+            order = static_cast<std::uint64_t>(bits_at<T>(at)) ^ std::uint64_t{std::is_signed_v<T>} << 63;
+        else if constexpr (std::is_same_v<T, float16>)
+            order = order_of_float<std::uint16_t>(bits_at<std::uint16_t>(at), 0x7c00);
+        else if constexpr (std::is_same_v<T, bfloat16>)
+            order = order_of_float<std::uint16_t>(bits_at<std::uint16_t>(at), 0x7f80);
+        else if constexpr (std::is_same_v<T, float>)
+            order = order_of_float<std::uint32_t>(bits_at<std::uint32_t>(at), 0x7f800000);
+        else if constexpr (std::is_same_v<T, double>)
+            order = order_of_float<std::uint64_t>(bits_at<std::uint64_t>(at), 0x7ff0000000000000);
+    });  // has_sample_sort refuses the others
+    return order;
 }
 
 /// A vector on the rank's device.
@@ -174,12 +159,14 @@ private:
                           detail::make_word(word_kind::map, dtype::i8, static_cast<word>(detail::op::add))},
                          operands, dtype::i8, v.count);
     }
-    vector_part taken(const vector_part& v, const vector_part& at) {
-        const detail::layout where = detail::contiguous_layout(std::array{v.count});
-        const std::array<operand, 2> operands{operand_of(v, where), operand_of(at, where)};
+    /// The values at these places.
+    vector_part taken(const vector_part& v, const vector_part& places) {
+        const detail::layout from = detail::contiguous_layout(std::array{v.count}),
+                             at = detail::contiguous_layout(std::array{places.count});
+        const std::array<operand, 2> operands{operand_of(v, from), operand_of(places, at)};
         return evaluated({leaf(v.type), leaf(dtype::i8),
                           detail::make_word(word_kind::gather, v.type, static_cast<word>(detail::unchecked_mode))},
-                         operands, v.type, v.count);
+                         operands, v.type, places.count);
     }
 
     /// All parts of arrays of which each rank has `count` elements, on the host.
@@ -189,14 +176,7 @@ private:
         const buffer_ref all = allocate_buffer(std::max<std::size_t>(bytes * parts(), 1), session_.device, stream());
         copy_from_host(*all, mine_ * bytes, bytes, own.data(), stream());
         order_write(*all, stream());
-        auto* const first = static_cast<std::byte*>(all->data);
-        std::vector<message> messages;
-        for (std::size_t p = 0; p < parts() && bytes > 0; ++p) {
-            if (p == mine_) continue;
-            messages.push_back({ranks_[p], first + mine_ * bytes, bytes, true});
-            messages.push_back({ranks_[p], first + p * bytes, bytes, false});
-        }
-        session_.exchange(messages);
+        if (bytes > 0) session_.gather(ranks_, all->data, bytes);
         std::vector<T> whole(own.size() * parts());
         copy_to_host(*all, 0, bytes * parts(), whole.data(), stream());
         return whole;
@@ -223,26 +203,11 @@ private:
         own_samples_.assign(static_cast<std::size_t>(most), 0);
         const index_t count = samples_of(values.count);
         if (count > 0) {
-            const vector_part few = made(values.type, count);
-            detail::layout to = detail::contiguous_layout(std::array{count}), at = to;
-            buffer_ref memory = few.memory;
-            // The places of samples are not equally far from each other: pieces of the vector with one stride.
-            if (values.count <= most_samples) {
-                copy_view(values.type, *values.memory, at, memory, to);
-            } else {
-                std::vector<std::int64_t> where(static_cast<std::size_t>(count));
-                for (index_t k = 0; k < count; ++k) where[static_cast<std::size_t>(k)] = place_of_sample(mine_, k);
-                vector_part index = made(dtype::i8, count);
-                copy_from_host(*index.memory, 0, index.bytes_of(count), where.data(), stream());
-                const detail::layout all = detail::contiguous_layout(std::array{values.count});
-                const std::array<operand, 2> operands{operand_of(values, all), operand_of(index, to)};
-                memory =
-                    evaluated(
-                        {leaf(values.type), leaf(dtype::i8),
-                         detail::make_word(word_kind::gather, values.type, static_cast<word>(detail::unchecked_mode))},
-                        operands, values.type, count)
-                        .memory;
-            }
+            std::vector<std::int64_t> where(static_cast<std::size_t>(count));
+            for (index_t k = 0; k < count; ++k) where[static_cast<std::size_t>(k)] = place_of_sample(mine_, k);
+            const vector_part places = made(dtype::i8, count);
+            copy_from_host(*places.memory, 0, places.bytes_of(count), where.data(), stream());
+            const buffer_ref memory = taken(values, places).memory;
             std::vector<std::byte> bytes(values.bytes_of(count));
             copy_to_host(*memory, 0, bytes.size(), bytes.data(), stream());
             for (index_t k = 0; k < count; ++k)

@@ -1,6 +1,7 @@
 // Values in parts that are added to computed places of an ordinary array, or joined with its elements as maxima or
 // minima.
 #include <array>
+#include <numeric>
 
 #include <ingot/core/error.hpp>
 
@@ -47,32 +48,21 @@ void scatter_in_parts(const statement& part, bool has_share, rank_session& sessi
 
     // Sums of a rank begin at 0, and its maxima and minima at the target's elements.
     buffer_ref gathered = allocate_buffer(bytes * static_cast<std::size_t>(session.size), session.device, stream);
-    buffer_ref own = allocate_buffer(bytes, session.device, stream);
     const detail::layout each = detail::contiguous_layout(std::array{count});
-    detail::layout seen = each;
+    detail::layout seen = each, mine = each, first_of_mine(0);
+    mine.offset = first_of_mine.offset = session.rank * count;
     if (adds)
-        fill(*own, 0, bytes, 0, stream);
+        fill(*gathered, static_cast<std::size_t>(session.rank) * bytes, bytes, 0, stream);
     else
-        copy_view(type, to, each, own, seen);
+        copy_view(type, to, each, gathered, mine);
     if (has_share) {
-        detail::layout whole(0);
-        const output out{type, &own, &whole, true};
+        const output out{type, &gathered, &first_of_mine, true};
         evaluate_without_slot({part.program, part.operands, part.attributes, {&out, 1}});
     }
-    detail::layout mine = each;
-    mine.offset = session.rank * count;
-    copy_view(type, *own, each, gathered, mine);
     order_write(*gathered, stream);
-    auto* const first = static_cast<std::byte*>(gathered->data);
-    if (!session.all_gather(first, bytes)) {
-        std::vector<message> messages;
-        for (int r = 0; r < session.size; ++r) {
-            if (r == session.rank) continue;
-            messages.push_back({r, first + static_cast<std::size_t>(session.rank) * bytes, bytes, true});
-            messages.push_back({r, first + static_cast<std::size_t>(r) * bytes, bytes, false});
-        }
-        session.exchange(messages);
-    }
+    std::vector<int> ranks(static_cast<std::size_t>(session.size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    session.gather(ranks, gathered->data, bytes);
 
     const word leaf = detail::make_word(word_kind::leaf, type),
                joined = detail::make_word(word_kind::reduce, type, static_cast<std::uint32_t>(fold)),

@@ -93,12 +93,23 @@ void rank_session::exchange(std::span<const message> messages) {
     transport_->exchange(messages, *context_on(device).stream);
 }
 
-bool rank_session::all_gather(void* all, std::size_t bytes_of_each) {
-    if (size == 1 || !transport_->all_gather(all, bytes_of_each, *context_on(device).stream)) return false;
-    ++counted.exchanges;
-    ++counted.messages;
-    counted.bytes += bytes_of_each * static_cast<std::size_t>(size - 1);
-    return true;
+void rank_session::gather(std::span<const int> ranks, void* all, std::size_t bytes_of_each) {
+    const bool are_all = static_cast<int>(ranks.size()) == size && std::ranges::is_sorted(ranks);
+    if (are_all && size > 1 && transport_->all_gather(all, bytes_of_each, *context_on(device).stream)) {
+        ++counted.exchanges;
+        ++counted.messages;
+        counted.bytes += bytes_of_each * static_cast<std::size_t>(size - 1);
+        return;
+    }
+    const auto part = [&](std::size_t k) { return static_cast<std::byte*>(all) + k * bytes_of_each; };
+    std::byte* const own = part(static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin()));
+    gathered_.clear();
+    for (std::size_t k = 0; k < ranks.size(); ++k) {
+        if (ranks[k] == rank) continue;
+        gathered_.push_back({ranks[k], own, bytes_of_each, true});
+        gathered_.push_back({ranks[k], part(k), bytes_of_each, false});
+    }
+    exchange(gathered_);
 }
 
 int rank_mesh::find(const std::string& name) const noexcept {

@@ -42,8 +42,8 @@ public:
 
     /// An exchange on the current stream of the rank's device.
     void exchange(std::span<const message>);
-    /// The parts of all ranks, in place; see transport.
-    bool all_gather(void* all, std::size_t bytes_of_each);
+    /// The parts of as many bytes that these ranks have, in the order in which they lie in `all`; this rank's is there.
+    void gather(std::span<const int> ranks, void* all, std::size_t bytes_of_each);
 
     /// The session's own object of this content, so that placements are compared by address.
     std::shared_ptr<const placement> shared(std::shared_ptr<const placement>);
@@ -51,6 +51,7 @@ public:
 
 private:
     const std::unique_ptr<transport> transport_;
+    std::vector<message> gathered_;  // workspace
     random::generator generator_;
     random::generator* generator_before_ = nullptr;
     current_state before_;
