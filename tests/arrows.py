@@ -35,7 +35,7 @@ runtime/linalg: runtime/system runtime/device runtime/functions runtime/front^
 runtime/fft: runtime/system runtime/device runtime/front^
 runtime/sorting: runtime/system runtime/device runtime/kernels runtime/front^
 runtime/random: runtime/system runtime/device runtime/front
-runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random runtime/files runtime/mpi
+runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random runtime/sorting runtime/files runtime/mpi
 runtime/mpi:
 """
 
