@@ -34,6 +34,7 @@ struct running {
     std::vector<output> outputs;
     std::vector<storage_ref> storages;  // of new outputs
     std::deque<detail::layout> layouts;
+    std::vector<std::uint32_t> steps;            // of iterate, that each kernel does
     const distributed_storage* shown = nullptr;  // whose ghost layers were explained last
 
     void clear() noexcept {
@@ -241,6 +242,30 @@ buffer_ref folded_by_slices(running& now, const planned_reduction& step, const b
     return whole;
 }
 
+/// Computes a piece of the value of a step that is cut along an axis: layouts are narrowed to it.
+void compute_piece(running& now, const planned_reduction& step, buffer_ref& to, range piece) {
+    if (step.count == 0 || !step.has_share || piece.size() == 0) return;
+    const auto axis = static_cast<int>(*step.cut_along);
+    const auto narrow = [&](detail::layout& l) {
+        if (l.shape()[axis] == 1) return;
+        l.offset += piece.low * l.strides()[axis];
+        l.shape()[axis] = piece.size();
+    };
+    const std::size_t kept = now.layouts.size();
+    std::vector<operand> operands = now.operands;
+    for (operand& o : operands)
+        if (has_axes(o)) {
+            detail::layout& l = now.layouts.emplace_back(*o.where);
+            narrow(l);
+            o.where = &l;
+        }
+    detail::layout part = step.part;
+    narrow(part);
+    const output out{step.type, &to, &part};
+    evaluate_without_slot({step.program, operands, step.attributes, {&out, 1}});
+    now.layouts.resize(kept);
+}
+
 /// Runs a step before the last one. A collective call.
 void reduce_in_parts(running& now, const statement_plan& plan, const planned_reduction& step, const statement& s,
                      rank_session& session) {
@@ -251,6 +276,15 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
         return allocate_buffer(std::max<std::size_t>(bytes, 1), session.device, stream);
     };
     buffer_ref gathered = allocate(step.count * step.gathered_parts());
+    if (step.cut_along) {
+        const distributed_storage from = value_of(step, step.computed, gathered, step.part);
+        pieces by{*step.cut_along, count_pieces(from, *step.cut_along), {}};
+        by.compute = [&](range piece) { compute_piece(now, step, gathered, piece); };
+        buffer_ref moved = allocate(step.owned.size());
+        fetch(from, [&](int r) { return step.placed->box_of(r); }, {moved, step.owned}, by);
+        now.gathered.push_back(std::move(moved));
+        return;
+    }
     if (step.count > 0 && step.has_share) {
         detail::layout part = step.part;
         const output out{step.type, &gathered, &part};
@@ -262,17 +296,9 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
         order_write(*gathered, stream);
         session.gather(step.ranks, gathered->data, static_cast<std::size_t>(step.count) * detail::size_of(step.type));
     }
-    if (step.computed != nullptr) {
-        const distributed_storage from = value_of(step, step.computed, gathered, step.part);
-        if (step.sorted_by) {
-            now.gathered.push_back(
-                sample_sort(*step.sorted_by, from, step.sorted_axis, *step.placed, step.is_descending));
-            return;
-        }
-        buffer_ref moved = allocate(step.owned.size());
-        fetch(from, [&](int r) { return step.placed->box_of(r); }, {moved, step.owned});
-        gathered = std::move(moved);
-    }
+    if (step.sorted_by)
+        gathered = sample_sort(*step.sorted_by, value_of(step, step.computed, gathered, step.part), step.sorted_axis,
+                               *step.placed, step.is_descending);
     now.gathered.push_back(std::move(gathered));
 }
 
@@ -306,7 +332,10 @@ void run_last(running& now, const statement_plan& plan, slot& cache, const state
         o = {o.type, &storage->memory, &storage->owned};
         now.storages.push_back(std::move(storage));
     }
-    if (plan.has_share) run(own);
+    if (plan.is_value_of && plan.has_share)
+        now.storages[0]->memory = std::move(now.gathered[*plan.is_value_of]);
+    else if (plan.has_share)
+        run(own);
     for (std::size_t k = 0; k < now.storages.size(); ++k) {
         *s.outputs[k].memory = buffer_over(std::move(now.storages[k]));
         *s.outputs[k].where = detail::contiguous_layout(plan.made->shape);
@@ -355,7 +384,7 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
     std::vector<buffer_ref> memory(s.outputs.size());
     std::vector<detail::layout> where(s.outputs.size());
     for (std::size_t k = 0; k < memory.size(); ++k) now.outputs.push_back({s.outputs[k].type, &memory[k], &where[k]});
-    if (plan.has_share)
+    if (plan.has_share && !plan.is_value_of)
         shown.compute({plan.keeps_program ? s.program : std::span<const word>(plan.last.program),
                        now.operands,
                        plan.keeps_program ? s.attributes : std::span<const word>(plan.last.attributes),
@@ -396,8 +425,10 @@ private:
     std::unique_ptr<running> own_;
 };
 
-/// Runs steps of iterate after one exchange. The array that the first one reads is kept; two others alternate, and the
-/// last step writes the statement's output.
+/// Runs steps of iterate after one exchange, as many in a kernel as on one device. A kernel of several steps writes
+/// what its first step writes: near the ends its later steps read elements that are not up to date, but no element of
+/// the rank's own part comes from these, for the ghost layers are as wide as all steps together. The array that the
+/// first step reads is kept; two others alternate, and the last step writes the statement's output.
 void run_repeats(const statement_plan& plan, const statement& s) {
     distributed_storage& from = storage_of(*s.repeated.stepped);
     distributed_storage& to = storage_of(**s.outputs[0].memory);
@@ -418,10 +449,9 @@ void run_repeats(const statement_plan& plan, const statement& s) {
     if (plan.repeats.size() > 1) copy_border(other);
     workspace room;
     running& now = room.get();
-    const buffer* read = from.memory.get();
-    for (std::size_t k = 0; k < plan.repeats.size(); ++k) {
+    // Calls f with step k, and with all that follow as its repetitions.
+    const auto with_step = [&](std::size_t k, const buffer* read, buffer_ref& written, const auto& f) {
         const planned_repeat& step = plan.repeats[k];
-        buffer_ref& written = (plan.repeats.size() - k) % 2 != 0 ? to.memory : other;
         now.operands.clear();
         for (const planned_operand& p : step.operands) {
             operand& o = now.operands.emplace_back(s.operands[p.number]);
@@ -436,10 +466,30 @@ void run_repeats(const statement_plan& plan, const statement& s) {
             }
             if (p.has_layout) o.where = &p.where;
         }
+        if (!step.has_share) return;
         detail::layout where = step.written;
         const output out{s.outputs[0].type, &written, &where};
-        if (step.has_share) evaluate_without_slot({s.program, now.operands, s.attributes, {&out, 1}});
+        statement own{s.program, now.operands, s.attributes, {&out, 1}};
+        own.repeated = {static_cast<std::uint32_t>(plan.repeats.size() - k), read, &held};
+        f(own);
+    };
+    now.steps.clear();
+    for (std::size_t k = 0; k < plan.repeats.size(); k += now.steps.back()) {
+        now.steps.push_back(1);
+        with_step(k, from.memory.get(), to.memory,
+                  [&](const statement& own) { now.steps.back() = steps_of_kernel(own); });
+    }
+    const buffer* read = from.memory.get();
+    std::size_t done = 0;
+    for (std::size_t n = now.steps.size(); n-- > 0;) {
+        buffer_ref& written = n % 2 == 0 ? to.memory : other;
+        const std::uint32_t steps = now.steps[now.steps.size() - 1 - n];
+        with_step(done, read, written, [&](statement& own) {
+            own.repeated.steps = steps;
+            evaluate_without_slot(own);
+        });
         read = written.get();
+        done += steps;
     }
 }
 

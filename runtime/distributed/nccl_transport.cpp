@@ -1,9 +1,19 @@
-// NCCL, opened at run time. Its communicators do not block: a call returns at once, and this thread asks for its
-// progress, so that a failure of another rank ends the wait.
+// NCCL, opened at run time. A communicator that does not block would start a thread of its own for each exchange, which
+// takes longer than most exchanges. So communicators block, and calls that may wait for another rank, the start and the
+// first exchange with a peer, are made in a thread of their own: a failure of the other rank ends the wait.
+#include <array>
+#include <atomic>
+#include <bit>
 #include <chrono>
 #include <climits>
+#include <condition_variable>
 #include <cstring>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include <ingot/core/error.hpp>
@@ -17,7 +27,7 @@ namespace ingot::runtime {
 namespace {
 
 // NCCL's types, by its documentation; the versions from 2.28 on keep them.
-enum class nccl_result : int { success = 0, in_progress = 7 };
+enum class nccl_result : int { success = 0 };
 constexpr int nccl_bytes = 1;  // ncclUint8
 using nccl_communicator = struct opaque_communicator*;
 struct nccl_id {
@@ -28,7 +38,7 @@ struct nccl_config {
     std::size_t size = sizeof(nccl_config);
     unsigned magic = 0xcafebeef;
     unsigned version = 21800;
-    int blocking = 0;
+    int blocking = 1;
     int cluster_size = INT_MIN, least_blocks = INT_MIN, most_blocks = INT_MIN;
     const char* network = nullptr;
     int split_share = INT_MIN;
@@ -60,7 +70,6 @@ struct nccl_api : api_table {
     nccl_result (*group_end)() = function("ncclGroupEnd");
     nccl_result (*get_async_error)(nccl_communicator, nccl_result*) = function("ncclCommGetAsyncError");
     nccl_result (*abort)(nccl_communicator) = function("ncclCommAbort");
-    nccl_result (*finalize)(nccl_communicator) = function("ncclCommFinalize");
     nccl_result (*destroy)(nccl_communicator) = function("ncclCommDestroy");
     const char* (*error_text)(nccl_result) = function("ncclGetErrorString");
 
@@ -76,116 +85,175 @@ private:
     }
 };
 
+/// Runs f in a thread of its own. Waits for it as long as `goes_on` says, which is asked each millisecond and may
+/// throw; then the thread is left alone, and there is no result.
+std::optional<nccl_result> run_beside(backend& own, std::function<nccl_result()> f,
+                                      const std::function<bool()>& goes_on) {
+    struct waiting {
+        std::mutex mutex;
+        std::condition_variable changed;
+        bool is_done = false;
+        nccl_result result{};
+        std::exception_ptr thrown;
+    };
+    const auto state = std::make_shared<waiting>();
+    std::thread([state, f = std::move(f), &own] {
+        nccl_result result{};
+        std::exception_ptr thrown;
+        try {
+            own.bind_thread();
+            result = f();
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        const std::lock_guard lock(state->mutex);
+        state->is_done = true;
+        state->result = result;
+        state->thrown = thrown;
+        state->changed.notify_all();
+    }).detach();
+    std::unique_lock lock(state->mutex);
+    while (!state->changed.wait_for(lock, std::chrono::milliseconds(1), [&] { return state->is_done; }))
+        if (!goes_on()) return {};
+    if (state->thrown) std::rethrow_exception(state->thrown);
+    return state->result;
+}
+
 class nccl_transport final : public transport {
 public:
-    explicit nccl_transport(std::shared_ptr<rank_group> group)
+    nccl_transport(std::shared_ptr<rank_group> group, device_id device)
         : api_(opened_library<nccl_api>::get("distributed")),
           group_(std::move(group)),
-          shared_(std::make_shared<communicator>(api_)) {
+          backend_(*state_of(device).backend),
+          shared_(std::make_shared<communicator>(api_)),
+          has_sent_(static_cast<std::size_t>(group_->size)),
+          has_received_(has_sent_) {
         nccl_id id{};
         if (group_->rank == 0) check("ncclGetUniqueId", api_.get_unique_id(&id));
         const std::vector<std::byte> bytes = group_->broadcast(std::as_bytes(std::span(&id, 1)));
         std::memcpy(&id, bytes.data(), sizeof id);
-        nccl_config config;
-        wait("ncclCommInitRankConfig", api_.init_rank(&shared_->native, group_->size, id, group_->rank, &config));
+        beside("ncclCommInitRankConfig", [c = shared_, id, ranks = group_->size, rank = group_->rank] {
+            nccl_config config;
+            nccl_communicator made = nullptr;
+            const nccl_result r = c->api.init_rank(&made, ranks, id, rank, &config);
+            const std::lock_guard lock(c->mutex);
+            c->native = made;
+            return r;
+        });
         // The thread that learns of a failure aborts the communicator: this one may wait for a kernel of NCCL's.
         group_->when_failed([c = shared_] { c->abort(); });
     }
-    ~nccl_transport() override { shared_->end(); }
+    /// Ends the communicator with the others. A rank that does not come is not waited for.
+    ~nccl_transport() override {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        const auto end = [c = shared_] {
+            const std::lock_guard lock(c->mutex);
+            const bool is_over = c->is_over.exchange(true) || c->native == nullptr;
+            return is_over ? nccl_result::success : c->api.destroy(c->native);
+        };
+        try {
+            if (run_beside(backend_, end, [&] { return std::chrono::steady_clock::now() < deadline; })) return;
+        } catch (...) {  // NOLINT(bugprone-empty-catch): no thread was to be had
+        }
+        shared_->abort();
+    }
 
     void exchange(std::span<const message> messages, stream_state& stream) override {
-        void* const native = reinterpret_cast<void*>(static_cast<std::uintptr_t>(stream.native));
-        nccl_result ended = nccl_result::success;
-        locked([&](nccl_communicator c) {
-            nccl_result failed = api_.group_start();
-            const auto call = [&](nccl_result r) {
-                if (r != nccl_result::success && r != nccl_result::in_progress && failed == nccl_result::success)
-                    failed = r;
-            };
-            for (const message& m : messages)
-                call(m.is_sent ? api_.send(m.data, m.bytes, nccl_bytes, m.peer, c, native)
-                               : api_.receive(m.data, m.bytes, nccl_bytes, m.peer, c, native));
-            ended = api_.group_end();  // always, else the thread's next communicator would never start
-            check("ncclSend and ncclRecv", failed);
-        });
-        wait("ncclGroupEnd", ended);
+        bool is_connected = true;
+        for (const message& m : messages) {
+            std::vector<bool>& known = m.is_sent ? has_sent_ : has_received_;
+            is_connected = is_connected && known[static_cast<std::size_t>(m.peer)];
+            known[static_cast<std::size_t>(m.peer)] = true;
+        }
+        const auto call = [c = shared_, s = stream.native](std::span<const message> all) {
+            return c->locked([&] { return c->exchange(all, s); });
+        };
+        if (is_connected) return check("ncclSend and ncclRecv", call(messages));
+        beside("ncclSend and ncclRecv",
+               [call, own = std::vector(messages.begin(), messages.end())] { return call(own); });
     }
 
     /// Messages to each rank would take time in proportion to their number; NCCL's all-gather does not.
     bool all_gather(void* all, std::size_t bytes, stream_state& stream) override {
-        void* const native = reinterpret_cast<void*>(static_cast<std::uintptr_t>(stream.native));
-        const auto* const own = static_cast<const std::byte*>(all) + bytes * static_cast<std::size_t>(group_->rank);
-        nccl_result ended = nccl_result::success;
-        locked([&](nccl_communicator c) { ended = api_.all_gather(own, all, bytes, nccl_bytes, c, native); });
-        wait("ncclAllGather", ended);
+        const auto call = [c = shared_, all, bytes, s = stream.native, rank = static_cast<std::size_t>(group_->rank)] {
+            return c->locked([&] {
+                const auto* const own = static_cast<const std::byte*>(all) + bytes * rank;
+                return c->api.all_gather(own, all, bytes, nccl_bytes, c->native, as_pointer(s));
+            });
+        };
+        // NCCL chooses its algorithm by the size, and connects the ranks for each when it is used first.
+        bool& is_connected = has_gathered_[static_cast<std::size_t>(std::bit_width(bytes))];
+        if (std::exchange(is_connected, true))
+            check("ncclAllGather", call());
+        else
+            beside("ncclAllGather", call);
         return true;
     }
 
 private:
+    static void* as_pointer(native_stream s) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(s)); }
+
     /// Ended by its owner, or aborted once by the thread that learns of a failure.
     struct communicator {
         explicit communicator(const nccl_api& a) : api(a) {}
         const nccl_api& api;
         nccl_communicator native = nullptr;
-        std::mutex mutex;
-        bool is_over = false;
+        std::timed_mutex mutex;
+        std::atomic<bool> is_over{false};
 
-        void abort() noexcept {
-            const std::lock_guard lock(mutex);
-            if (!std::exchange(is_over, true)) api.abort(native);
-        }
-        /// Ends it with the others. A rank that does not come is not waited for: then it is aborted.
-        void end() noexcept {
-            const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-            nccl_result state = nccl_result::in_progress;
-            for (bool has_begun = false; state == nccl_result::in_progress;) {
-                {
-                    const std::lock_guard lock(mutex);
-                    if (is_over || native == nullptr) return;
-                    if (!std::exchange(has_begun, true))
-                        state = api.finalize(native);
-                    else if (api.get_async_error(native, &state) != nccl_result::success)
-                        state = nccl_result::success;
-                }
-                if (state != nccl_result::in_progress) break;
-                if (std::chrono::steady_clock::now() > deadline) return abort();
-                std::this_thread::yield();
+        nccl_result exchange(std::span<const message> messages, native_stream s) const {
+            nccl_result failed = api.group_start();
+            for (const message& m : messages) {
+                const nccl_result r = m.is_sent
+                                          ? api.send(m.data, m.bytes, nccl_bytes, m.peer, native, as_pointer(s))
+                                          : api.receive(m.data, m.bytes, nccl_bytes, m.peer, native, as_pointer(s));
+                if (failed == nccl_result::success) failed = r;
             }
+            const nccl_result ended = api.group_end();  // always, else the thread's next communicator would never start
+            return failed == nccl_result::success ? ended : failed;
+        }
+        /// Calls f while no other thread aborts the communicator.
+        template <class F>
+        nccl_result locked(F f) {
             const std::lock_guard lock(mutex);
-            if (!std::exchange(is_over, true)) api.destroy(native);
+            if (is_over) throw distributed_error("[distributed] NCCL's communicator was aborted");
+            nccl_result failed = nccl_result::success;
+            const nccl_result asked = api.get_async_error(native, &failed);
+            if (asked != nccl_result::success || failed != nccl_result::success)
+                return asked != nccl_result::success ? asked : failed;
+            return f();
+        }
+        void abort() noexcept {
+            // A call that waits for the failed rank holds the mutex, and the abort alone ends it.
+            const std::unique_lock lock(mutex, std::chrono::seconds(1));
+            if (!is_over.exchange(true) && native != nullptr) api.abort(native);
         }
     };
 
-    /// Calls f with the communicator, which no other thread aborts meanwhile.
-    template <class F>
-    void locked(F f) {
+    /// Makes a call that may wait for other ranks. Throws where one of them fails meanwhile.
+    void beside(const char* call, const std::function<nccl_result()>& f) {
         group_->throw_if_failed();
-        const std::lock_guard lock(shared_->mutex);
-        if (shared_->is_over) throw distributed_error("[distributed] NCCL's communicator was aborted");
-        f(shared_->native);
+        const auto goes_on = [&] { return group_->throw_if_failed(), true; };
+        if (const auto result = run_beside(backend_, f, goes_on)) check(call, *result);
     }
     void check(const char* call, nccl_result r) {
-        if (r == nccl_result::success || r == nccl_result::in_progress) return;
+        if (r == nccl_result::success) return;
         group_->throw_if_failed();
         throw distributed_error("[distributed] " + std::string(call) + ": " + api_.error_text(r));
-    }
-    void wait(const char* call, nccl_result r) {
-        check(call, r);
-        while (r == nccl_result::in_progress) {
-            locked([&](nccl_communicator c) { check("ncclCommGetAsyncError", api_.get_async_error(c, &r)); });
-            check(call, r);
-        }
     }
 
     const nccl_api& api_;
     std::shared_ptr<rank_group> group_;
+    backend& backend_;
     std::shared_ptr<communicator> shared_;
+    std::vector<bool> has_sent_, has_received_;                                      // to and from each peer
+    std::array<bool, std::numeric_limits<std::size_t>::digits + 1> has_gathered_{};  // by the bits of the size
 };
 
 }  // namespace
 
-std::unique_ptr<transport> make_nccl_transport(std::shared_ptr<rank_group> group) {
-    return std::make_unique<nccl_transport>(std::move(group));
+std::unique_ptr<transport> make_nccl_transport(std::shared_ptr<rank_group> group, device_id device) {
+    return std::make_unique<nccl_transport>(std::move(group), device);
 }
 
 }  // namespace ingot::runtime

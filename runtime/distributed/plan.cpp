@@ -54,6 +54,21 @@ std::shared_ptr<const placement> placement_of_new(const loops& all, std::span<co
     return made->mesh->session->shared(std::move(made));
 }
 
+/// The step whose value is the new result as it lies.
+std::optional<std::size_t> step_of_result(const statement_plan& plan, const statement& s) {
+    if (plan.keeps_program || plan.made == nullptr || s.outputs.size() != 1 || plan.last.program.size() != 1) return {};
+    const planned_operand& p = plan.last.operands[0];
+    if (p.from != planned_operand::source::gathered || p.at != planned_operand::place::own || !p.has_layout) return {};
+    const planned_reduction& step = plan.reductions[p.number];
+    const placement &made = *plan.made, *const placed = step.placed.get();
+    const bool is_same = placed != nullptr && placed->shape == made.shape && placed->over == made.over &&
+                         placed->ranges == made.ranges && step.result_type() == s.outputs[0].type &&
+                         std::ranges::none_of(made.ghosts, [](index_t g) { return g > 0; }) &&
+                         detail::is_in_c_order(step.owned) && detail::is_in_c_order(p.where) &&
+                         step.owned.offset == 0 && p.where.offset == 0 && same_shape(step.owned, p.where);
+    return is_same ? std::optional(p.number) : std::nullopt;
+}
+
 bool is_split_along(const loops& all, int axes) {
     for (int j = 0; j < axes; ++j)
         if (all.all()[static_cast<std::size_t>(j)].over >= 0) return true;
@@ -149,6 +164,7 @@ void make_plan(statement_plan& plan, const statement& s) {
         plan_writing(plan, s, d, all, result);
     } else if (!scatters && is_split_along(all, all.rank())) {
         plan.made = placement_of_new(all, d.placements);
+        plan.is_value_of = step_of_result(plan, s);
     }
     for (const int j : result)
         if (all.all()[static_cast<std::size_t>(j)].over >= 0 && all.range_of(j, rank).size() == 0)

@@ -57,7 +57,9 @@ struct planned_reduction : planned_step {
     std::shared_ptr<const placement> placed;
     detail::layout owned;
     std::shared_ptr<const placement> computed{};  // before it is moved to `placed`; null where it is not moved
-    bool has_share = true;                        // whether this rank has elements of the value
+    // Along this axis of the part it is computed by pieces, each of which moves while the next one is computed.
+    std::optional<std::size_t> cut_along{};
+    bool has_share = true;  // whether this rank has elements of the value
     // Large parts are not gathered: each rank of the group folds a slice of all, then all gather the slices.
     std::optional<detail::word> folded_by{};
     // A vector that is sorted as it is moved.
@@ -69,7 +71,7 @@ struct planned_reduction : planned_step {
     dtype result_type() const noexcept { return sorted_by ? detail::dtype_of_word(*sorted_by) : type; }
 };
 
-/// One of several steps of iterate that follow an exchange of ghost layers.
+/// One of several steps of iterate that follow an exchange of ghost layers, or the first of those that a kernel does.
 struct planned_repeat {
     std::vector<planned_operand> operands;
     detail::layout written;
@@ -86,7 +88,8 @@ struct statement_plan {
     std::vector<detail::layout> written;
     // New outputs: their placement, or null where no axis is split.
     std::shared_ptr<const placement> made;
-    bool has_share = true;  // whether this rank computes anything in the last step
+    bool has_share = true;                     // whether this rank computes anything in the last step
+    std::optional<std::size_t> is_value_of{};  // the step before, if the last one would copy its value as it is
     // The last step scatters into an ordinary array, which all ranks have: each rank its part, into an array of its
     // own.
     bool scatters = false;

@@ -78,19 +78,30 @@ void rank_session::leave() noexcept {
     session_of_thread = nullptr;
     plans_.reset();
     placements_.clear();
+    if (moving_ != nullptr) drop_stream(*moving_);
+    moving_ = nullptr;
     generator_of_ranks = generator_before_;
     current_of_thread = before_;
     if (has_met_by_mpi) end_mpi_session(group);
 }
 
-void rank_session::exchange(std::span<const message> messages) {
+stream_state& rank_session::moving_stream() {
+    stream_state& own = *context_on(device).stream;
+    if (own.synchronous) return own;
+    if (moving_ == nullptr) moving_ = &acquire_stream(state_of(device), true);
+    return *moving_;
+}
+
+void rank_session::exchange(std::span<const message> messages) { exchange(messages, *context_on(device).stream); }
+
+void rank_session::exchange(std::span<const message> messages, stream_state& stream) {
     if (messages.empty()) return;
     ++counted.exchanges;
     for (const message& m : messages) {
         counted.messages += m.is_sent;
         counted.bytes += m.is_sent ? m.bytes : 0;
     }
-    transport_->exchange(messages, *context_on(device).stream);
+    transport_->exchange(messages, stream);
 }
 
 void rank_session::gather(std::span<const int> ranks, void* all, std::size_t bytes_of_each) {
@@ -123,7 +134,7 @@ namespace {
 device_id device_of_thread(int rank, int ranks) {
     const device_id first = default_device();
     if (first.is_host()) return device::host(rank % 64);
-    return device::cuda(device::cuda_count() >= ranks ? rank : rank % device::cuda_count());
+    return device::cuda(rank % std::max(std::min(device::cuda_count(), ranks), 1));
 }
 
 void run_rank(const std::shared_ptr<rank_group>& group, std::uint64_t seed,
@@ -132,7 +143,7 @@ void run_rank(const std::shared_ptr<rank_group>& group, std::uint64_t seed,
     const bool has_own_gpu = own.is_cuda() && group->size > 1 && device::cuda_count() >= group->size;
     if (own.is_cuda()) state_of(own).backend->bind_thread();
     const auto state = std::make_shared<rank_session>(
-        group, own, has_own_gpu ? make_nccl_transport(group) : make_thread_transport(group), seed);
+        group, own, has_own_gpu ? make_nccl_transport(group, own) : make_thread_transport(group), seed);
     state->is_thread = true;
     distributed::session s(state);
     f(s);

@@ -140,7 +140,7 @@ std::shared_ptr<rank_session> start_session() {
         // A launcher may show each rank its own GPU alone.
         const char* const visible = text_of("CUDA_VISIBLE_DEVICES");
         has_own_gpu = at->local_rank < gpus || (gpus == 1 && visible != nullptr);
-        own = device::cuda(at->local_rank % gpus);
+        own = device::cuda(at->local_rank % std::max(gpus, 1));
     }
     const bool by_nccl = group->all_agree(has_own_gpu);
     std::uint64_t seed = new_seed();
@@ -148,7 +148,7 @@ std::shared_ptr<rank_session> start_session() {
     std::memcpy(&seed, common.data(), sizeof seed);
     if (own.is_cuda()) state_of(own).backend->bind_thread();
     auto session = std::make_shared<rank_session>(group, own,
-                                                  by_nccl  ? make_nccl_transport(group)
+                                                  by_nccl  ? make_nccl_transport(group, own)
                                                   : by_mpi ? make_mpi_transport(group)
                                                            : make_socket_transport(group),
                                                   seed);

@@ -322,6 +322,7 @@ private:
             throw_has_no_form(*moved);
         }
         step.computed = at_;
+        if (!is_sorted) step.cut_along = from;
         step.placed = moved;
         step.owned = contiguous_layout(moved->box_of(session_rank()));
         at_ = std::move(moved);

@@ -86,6 +86,6 @@ std::unique_ptr<transport> make_socket_transport(std::shared_ptr<rank_group>);
 std::unique_ptr<transport> make_mpi_transport(std::shared_ptr<rank_group>);
 
 /// NCCL between GPUs, one for each rank. A collective call. Throws library_error where NCCL is missing.
-std::unique_ptr<transport> make_nccl_transport(std::shared_ptr<rank_group>);
+std::unique_ptr<transport> make_nccl_transport(std::shared_ptr<rank_group>, device_id);
 
 }  // namespace ingot::runtime

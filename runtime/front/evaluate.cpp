@@ -288,6 +288,12 @@ void evaluate(slot& cache, statement s) {
     evaluate_with(e, c, s, *where.stream);
 }
 
+std::uint32_t steps_of_kernel(statement s) {
+    if (!(*s.outputs[0].memory)->device.is_cuda()) return 1;
+    s.kinds = kinds_of(s.program);
+    return s.kinds == has_any ? of_thread().classes.classify(s, context_of(s).environment).steps : 1;
+}
+
 namespace {
 
 /// Evaluates a tree over contiguous arrays of one shape whose kernel the slot knows. Returns false, and does nothing,

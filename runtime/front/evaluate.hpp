@@ -65,4 +65,7 @@ extern constinit std::atomic<const distributed_functions*> for_distributed;
 /// Evaluates a statement; the slot belongs to its type.
 void evaluate(slot&, statement);
 
+/// How many steps of a repeated statement over ordinary arrays one kernel does, at most as many as it is asked for.
+std::uint32_t steps_of_kernel(statement);
+
 }  // namespace ingot::runtime

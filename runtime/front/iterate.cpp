@@ -50,17 +50,13 @@ index_t steps_together(const tree& t, destination from, const layout& part) {
     const auto* const distributed = runtime::for_distributed.load();
     const bool is_in_parts =
         distributed != nullptr && from.memory && from.memory->device.kind() == device_kind::distributed;
-    if (!is_in_parts && (!from.memory || !from.memory->device.is_cuda())) return 1;
+    if (!from.memory) return 1;
     buffer_ref memory = from.memory;  // as if in place: the other array has the same layout
     layout where = part;
     const output out{from.type, &memory, &where};
     runtime::statement s{t.program, t.operands, t.attributes, {&out, 1}};
-    s.kinds = runtime::kinds_of(t.program);
-    if (s.kinds != runtime::has_any) return 1;
     s.repeated = {most_iterated_steps, memory.get(), &from.where};
-    if (is_in_parts) return distributed->steps_together(s);
-    runtime::classifier classes;
-    return classes.classify(s, runtime::context_of(s).environment).steps;
+    return is_in_parts ? distributed->steps_together(s) : runtime::steps_of_kernel(s);
 }
 
 bool is_same_step(const tree& a, const buffer* from, const tree& b, const buffer* to) {

@@ -213,6 +213,18 @@ TEST_CASE("each rank of a grid computes a block of a product") {
     });
 }
 
+TEST_CASE("a product of large matrices reads its rows, however many elements its loops have") {
+    dist::run_local(2, [](dist::session& s) {
+        // 2^64 elements over the rows, columns and summed indices, and over the rows and columns again.
+        const array<float> x = dist::empty<float>({8192, 4096}, dist::split(dist::mesh(s))),
+                           y = empty<float>({4096, 8192});
+        const explanation product = explain(matmul(x, y));
+        std::ostringstream text;
+        text << product;
+        if (s.rank() == 0) CHECK(text.str().find("exchange") == std::string::npos);
+    });
+}
+
 TEST_CASE("shifted views of large parts need no ghost layers where few elements are others'") {
     on_ranks([](dist::session& s) {
         const array<double> whole = numbers({40001}), x = dist::redistribute(whole, dist::split(dist::mesh(s)));

@@ -1,7 +1,7 @@
-// libnccl for ranks that are threads on emulated GPUs. A group's sends and receives meet while the ranks ask for their
-// state, which here completes them; a real one has only put them on the stream by then. It checks
-// what NCCL leaves undefined: calls outside a group, groups that do not end, a count that differs between the two
-// sides, a device that two ranks have, calls on a communicator that is over.
+// libnccl for ranks that are threads on emulated GPUs. A group ends once its sends and receives have met and the bytes
+// are copied; a real one has only put them on the stream by then. It checks what NCCL leaves undefined: calls outside a
+// group, groups that do not end, a count that differs between the two sides, a device that two ranks have, calls on a
+// communicator that is over.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -18,7 +18,7 @@
 
 namespace {
 
-enum result : int { success = 0, internal_error = 3, invalid_argument = 4, invalid_usage = 5, in_progress = 7 };
+enum result : int { success = 0, internal_error = 3, invalid_argument = 4, invalid_usage = 5 };
 
 struct id {
     char bytes[128];
@@ -76,11 +76,10 @@ namespace {
 thread_local int depth = 0;
 thread_local std::vector<call> calls;
 
-/// Copies what has come. As of a communicator that does not block: in progress until all has.
-result progress(communicator& c) {
+/// Copies what has come. Returns whether all has.
+bool progress(communicator& c) {
     world& w = *c.all;
-    const std::lock_guard lock(w.mutex);
-    if (w.is_aborted) return internal_error;
+    const std::size_t before = c.receives.size();
     std::erase_if(c.receives, [&](const call& k) {
         auto& box = w.boxes[{k.peer, c.rank}];
         if (box.empty()) return false;
@@ -91,8 +90,9 @@ result progress(communicator& c) {
         p.is_copied = true;
         return true;
     });
+    if (c.receives.size() != before) w.changed.notify_all();
     while (!c.sends.empty() && c.sends.front().is_copied) c.sends.pop_front();
-    return c.receives.empty() && c.sends.empty() ? success : in_progress;
+    return c.receives.empty() && c.sends.empty();
 }
 
 result run_group() {
@@ -101,15 +101,15 @@ result run_group() {
     if (now.empty()) return success;
     for (const call& k : now) emulator::wait_for(static_cast<cudaStream_t>(k.stream));
     communicator& c = *now[0].c;
-    {
-        const std::lock_guard lock(c.all->mutex);
-        for (const call& k : now)
-            if (k.sends)
-                c.all->boxes[{c.rank, k.peer}].push_back(&c.sends.emplace_back(post{k.data, k.bytes}));
-            else
-                c.receives.push_back(k);
-    }
-    return progress(c);
+    std::unique_lock lock(c.all->mutex);
+    for (const call& k : now)
+        if (k.sends)
+            c.all->boxes[{c.rank, k.peer}].push_back(&c.sends.emplace_back(post{k.data, k.bytes}));
+        else
+            c.receives.push_back(k);
+    c.all->changed.notify_all();
+    c.all->changed.wait(lock, [&] { return c.all->is_aborted || progress(c); });
+    return c.all->is_aborted ? internal_error : success;
 }
 
 result add(const call& k) {
@@ -117,7 +117,7 @@ result add(const call& k) {
     if (k.c == nullptr || k.c->is_final) misuse("a call on a communicator that is over");
     if (k.peer < 0 || k.peer >= k.c->all->size || k.peer == k.c->rank) return invalid_argument;
     calls.push_back(k);
-    return in_progress;
+    return success;
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ result ncclGetUniqueId(id* made) {
     return success;
 }
 result ncclCommInitRankConfig(communicator** made, int size, id which, int rank, void* config) {
-    if (config == nullptr) misuse("a communicator that blocks");
+    if (config == nullptr) misuse("a communicator without a configuration");
     const int device = emulator::current_gpu();
     if (device < 0) misuse("no device is current");
     int number = 0;
@@ -189,7 +189,8 @@ result ncclGroupEnd() {
     return --depth == 0 ? run_group() : success;
 }
 result ncclCommGetAsyncError(communicator* c, result* state) {
-    *state = progress(*c);
+    const std::lock_guard lock(c->all->mutex);
+    *state = c->all->is_aborted ? internal_error : success;
     return success;
 }
 result ncclCommAbort(communicator* c) {
@@ -200,12 +201,8 @@ result ncclCommAbort(communicator* c) {
     c->all->changed.notify_all();
     return success;
 }
-result ncclCommFinalize(communicator* c) {
-    if (depth != 0) misuse("a communicator ends within a group");
-    c->is_final = true;
-    return progress(*c);  // its sends are waited for
-}
 result ncclCommDestroy(communicator* c) {
+    if (depth != 0) misuse("a communicator ends within a group");
     if (!c->sends.empty() && !c->all->is_aborted) misuse("a communicator ends before its sends");
     delete c;
     return success;

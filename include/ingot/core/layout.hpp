@@ -47,11 +47,16 @@ public:
     const index_t* shape() const noexcept { return rank_ > inline_rank ? heap_ : inline_; }
     const index_t* strides() const noexcept { return shape() + rank_; }
     std::span<const index_t> extents() const noexcept { return {shape(), static_cast<std::size_t>(rank_)}; }
-    /// Number of elements.
+    /// Number of elements: 0 only where an extent is 0. A layout that repeats elements may have more than index_t holds,
+    /// and then the greatest number.
     index_t size() const noexcept {
         index_t n = 1;
-        for (int j = 0; j < rank_; ++j) n *= shape()[j];
-        return n;
+        bool fits = true;
+        for (int j = 0; j < rank_; ++j) {
+            if (shape()[j] == 0) return 0;
+            fits = !__builtin_mul_overflow(n, shape()[j], &n) && fits;
+        }
+        return fits ? n : INT64_MAX;
     }
 
     index_t offset = 0;
