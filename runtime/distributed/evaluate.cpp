@@ -269,13 +269,14 @@ void compute_piece(running& now, const planned_reduction& step, buffer_ref& to, 
 /// Runs a step before the last one. A collective call.
 void reduce_in_parts(running& now, const statement_plan& plan, const planned_reduction& step, const statement& s,
                      rank_session& session) {
-    read_operands(now, plan, step, s);
     stream_state& stream = *context_on(session.device).stream;
     const auto allocate = [&](index_t elements) {
         const std::size_t bytes = static_cast<std::size_t>(elements) * detail::size_of(step.type);
         return allocate_buffer(std::max<std::size_t>(bytes, 1), session.device, stream);
     };
     buffer_ref gathered = allocate(step.count * step.gathered_parts());
+    if (step.is_computed_later) return now.gathered.push_back(std::move(gathered)), void();
+    read_operands(now, plan, step, s);
     if (step.cut_along) {
         const distributed_storage from = value_of(step, step.computed, gathered, step.part);
         pieces by{*step.cut_along, count_pieces(from, *step.cut_along), {}};
@@ -286,15 +287,21 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
         return;
     }
     if (step.count > 0 && step.has_share) {
-        detail::layout part = step.part;
-        const output out{step.type, &gathered, &part};
-        evaluate_without_slot({step.program, now.operands, step.attributes, {&out, 1}});
+        detail::layout part = step.part, part_before = step.part;
+        buffer_ref* const before = step.computes_also ? &now.gathered[*step.computes_also] : nullptr;
+        const output outs[] = {{step.type, before, &part_before}, {step.type, &gathered, &part}};
+        evaluate_without_slot(
+            {step.program, now.operands, step.attributes, std::span(outs).subspan(before == nullptr ? 1 : 0)});
     }
+    const auto gather_parts = [&](buffer& parts) {
+        order_write(parts, stream);
+        session.gather(step.ranks, parts.data, static_cast<std::size_t>(step.count) * detail::size_of(step.type));
+    };
     if (step.count > 0 && step.folded_by) {
         gathered = folded_by_slices(now, step, gathered, session);
     } else if (step.count > 0 && !step.ranks.empty()) {
-        order_write(*gathered, stream);
-        session.gather(step.ranks, gathered->data, static_cast<std::size_t>(step.count) * detail::size_of(step.type));
+        if (step.computes_also) gather_parts(*now.gathered[*step.computes_also]);
+        gather_parts(*gathered);
     }
     if (step.sorted_by)
         gathered = sample_sort(*step.sorted_by, value_of(step, step.computed, gathered, step.part), step.sorted_axis,
@@ -348,21 +355,28 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
     stream_state& stream = *context_on(session.device).stream;
     for (const planned_reduction& step : plan.reductions) {
         read_operands(now, plan, step, s, &shown);
-        buffer_ref memory;
-        detail::layout where;
-        const output out{step.type, &memory, &where};
-        if (step.count > 0 && step.has_share)
-            shown.compute({step.program, now.operands, step.attributes, {&out, 1}, {}, {}});
+        buffer_ref memory[2];
+        detail::layout where[2];
+        const output outs[] = {{step.type, &memory[0], &where[0]}, {step.type, &memory[1], &where[1]}};
+        if (step.count > 0 && step.has_share && !step.is_computed_later)
+            shown.compute({step.program,
+                           now.operands,
+                           step.attributes,
+                           std::span(outs).subspan(step.computes_also ? 0 : 1),
+                           {},
+                           {}});
         const std::size_t bytes = static_cast<std::size_t>(step.count) * detail::size_of(step.type);
-        if (!step.ranks.empty()) {
+        if (!step.ranks.empty() && !step.is_computed_later) {
             kernel_explanation e;
             e.kind = step_kind::exchange;
             e.name = "exchange";
             e.pattern = step.folded_by ? "fold the " + std::to_string(step.parts) + " parts of a value by slices"
-                                       : "all gather the " + std::to_string(step.parts) + " parts of a reduction";
+                                       : "all gather the " + std::to_string(step.parts) + " parts of " +
+                                             (step.computes_also ? "two reductions" : "a reduction");
             // By slices a rank sends a slice to each other one, and then its folded slice.
             e.bytes_read = e.bytes_written =
                 bytes * (step.ranks.size() - 1) * 2 / (step.folded_by ? static_cast<std::size_t>(step.parts) : 2);
+            if (step.computes_also) e.bytes_read = e.bytes_written *= 2;
             std::vector<int> ranks;
             for (const int r : step.ranks)
                 if (r != session.rank) ranks.push_back(r);

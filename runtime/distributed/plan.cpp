@@ -15,6 +15,15 @@ namespace ingot::runtime {
 using detail::word;
 using detail::word_kind;
 
+void add(std::vector<std::uint64_t>& key, const detail::layout& l) {
+    key.push_back(static_cast<std::uint64_t>(l.rank()));
+    key.push_back(static_cast<std::uint64_t>(l.offset));
+    for (int j = 0; j < l.rank(); ++j) {
+        key.push_back(static_cast<std::uint64_t>(l.shape()[j]));
+        key.push_back(static_cast<std::uint64_t>(l.strides()[j]));
+    }
+}
+
 namespace {
 
 const placement* placement_of(const operand& o) {
@@ -178,15 +187,6 @@ void make_plan(statement_plan& plan, const statement& s) {
 
 // ---- kept plans ----------------------------------------------------------------------------------------------------
 
-void add(std::vector<std::uint64_t>& key, const detail::layout& l) {
-    key.push_back(static_cast<std::uint64_t>(l.rank()));
-    key.push_back(static_cast<std::uint64_t>(l.offset));
-    for (int j = 0; j < l.rank(); ++j) {
-        key.push_back(static_cast<std::uint64_t>(l.shape()[j]));
-        key.push_back(static_cast<std::uint64_t>(l.strides()[j]));
-    }
-}
-
 /// All that a plan depends on. Placements are shared by content while a session lives, so that their addresses say all.
 void write_key(std::vector<std::uint64_t>& key, const statement& s) {
     key.clear();
@@ -194,8 +194,12 @@ void write_key(std::vector<std::uint64_t>& key, const statement& s) {
     key.push_back(s.program.size() << 32 | s.attributes.size() << 16 | s.outputs.size());
     for (const word w : s.program) key.push_back(w);
     for (const word w : s.attributes) key.push_back(w);
-    for (const operand& o : s.operands) {
-        key.push_back(static_cast<std::uint64_t>(o.kind) << 8 | static_cast<std::uint64_t>(o.type));
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        const operand& o = s.operands[i];
+        std::size_t first = i;  // with this memory: equal values are computed once
+        for (std::size_t k = 0; o.memory != nullptr && k < i && first == i; ++k)
+            if (s.operands[k].memory == o.memory) first = k;
+        key.push_back(first << 16 | static_cast<std::uint64_t>(o.kind) << 8 | static_cast<std::uint64_t>(o.type));
         if (o.where != nullptr) add(key, *o.where);
         key.push_back(reinterpret_cast<std::uintptr_t>(placement_of(o)));
     }

@@ -56,7 +56,12 @@ struct planned_reduction : planned_step {
     // have all.
     std::shared_ptr<const placement> placed;
     detail::layout owned;
+    std::vector<std::uint64_t>
+        value{};  // the whole value's words and operands, the same on all ranks, to find it again
     std::shared_ptr<const placement> computed{};  // before it is moved to `placed`; null where it is not moved
+    // Another step whose part this one computes too, as its first output; that one computes nothing itself.
+    std::optional<std::size_t> computes_also{};
+    bool is_computed_later = false;
     // Along this axis of the part it is computed by pieces, each of which moves while the next one is computed.
     std::optional<std::size_t> cut_along{};
     bool has_share = true;  // whether this rank has elements of the value
@@ -114,6 +119,8 @@ const statement_plan& plan_of(const statement&);
 std::vector<planned_repeat> plan_repeats(const statement&, index_t wanted);
 /// The session of a statement's distributed arrays.
 rank_session& session_of(const statement&);
+/// Adds a layout to a key.
+void add(std::vector<std::uint64_t>& key, const detail::layout&);
 /// Throws distributed_error where rank 0 evaluates another statement; the text names both. For debug builds: each
 /// statement waits for rank 0. A collective call.
 void check_same_on_all_ranks(const statement&, rank_session&);

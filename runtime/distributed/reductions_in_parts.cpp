@@ -59,6 +59,7 @@ public:
             case detail::fold::argmax:
                 return replace_place_of(fold == detail::fold::argmin ? detail::fold::min : detail::fold::max);
             default: {
+                if (fold == detail::fold::sum && join_exponentials(type)) return;
                 const gathered g = gather({program().begin(), program().end()}, {}, type);
                 ingot::runtime::replace(all_, value_, {detail::make_word(word_kind::leaf, type), reduction(join, type)},
                                         {g}, {1});
@@ -129,6 +130,11 @@ private:
     /// Adds the step that computes and gathers a value of the reduction's operands.
     gathered gather(std::vector<word> words, const std::vector<index_t>& constants, dtype type) {
         planned_reduction step;
+        if (constants.empty()) step.value = key_of_value(words, attributes(), operands().size());
+        const auto known = std::ranges::find_if(plan_.reductions, [&](const planned_reduction& r) {
+            return !step.value.empty() && r.value == step.value &&
+                   (r.part.rank() == rank_ || (r.placed == nullptr && placement_ == nullptr));
+        });
         step.program = std::move(words);
         step.attributes.assign(attributes().begin(), attributes().end());
         step.type = type;
@@ -163,7 +169,6 @@ private:
         gathered g;
         g.leaf.type = type;
         g.source.from = planned_operand::source::gathered;
-        g.source.number = plan_.reductions.size();
         g.where = placement_;
         g.owned = &local;
         detail::layout& seen =
@@ -176,8 +181,108 @@ private:
         g.leaf.where = &seen;
         if (placement_ != nullptr) step.placed = all_.kept.back();
         step.owned = local;
-        plan_.reductions.push_back(std::move(step));
+        g.source.number = static_cast<std::size_t>(known - plan_.reductions.begin());
+        if (known == plan_.reductions.end()) plan_.reductions.push_back(std::move(step));
         return g;
+    }
+
+    /// A value over the whole arrays: its words, the numbers of bound axes, and the first `count` operands. Axes along
+    /// which nothing moves are left out, so that a value has the same key within other axes.
+    std::vector<std::uint64_t> key_of_value(std::span<const word> words, std::span<const word> bound,
+                                            std::size_t count) const {
+        std::vector<std::uint64_t> key{words.begin(), words.end()};
+        key.insert(key.end(), bound.begin(), bound.end());
+        const auto moved_before = [&](int axes) { return std::count(moves_.begin(), moves_.begin() + axes, true); };
+        for (std::size_t i = 0; i < count; ++i) {
+            const planned_operand& source = all_.sources[value_.from.operands + i];
+            key.push_back(static_cast<std::uint64_t>(source.from));
+            key.push_back(operands()[i].memory != nullptr ? reinterpret_cast<std::uintptr_t>(operands()[i].memory)
+                                                          : source.number);
+            key.push_back(static_cast<std::uint64_t>(source.value));
+            if (!has_axes(operands()[i])) continue;
+            const detail::layout& l = *operands()[i].where;
+            key.push_back(static_cast<std::uint64_t>(l.offset));
+            for (int j = 0; j < l.rank(); ++j) {
+                const int at = static_cast<int>(own_.of(i).size()) - l.rank() + j;
+                if (at < rank_ && !moves_[static_cast<std::size_t>(at)]) continue;
+                key.push_back(static_cast<std::uint64_t>(moved_before(std::min(at, rank_)) + std::max(at - rank_, 0)));
+                key.push_back(static_cast<std::uint64_t>(l.shape()[j]));
+                key.push_back(static_cast<std::uint64_t>(l.strides()[j]));
+            }
+        }
+        return key;
+    }
+
+    /// sum(exp(x - max(x))), where the parts of the maximum are computed by an earlier step: each rank sums with its
+    /// own maximum, in the kernel that finds it, so that x is read once and waits for no exchange. A part's sum counts
+    /// exp(own maximum - maximum) times. Returns false, and does nothing, for other sums.
+    bool join_exponentials(dtype type) {
+        using enum detail::op;
+        const auto p = program();
+        const auto bound = attributes();
+        const std::size_t n = p.size(), k = operands().size() - 1;
+        if (n < 6 || bound.size() != 2 || folded_by_ || k == 0 || placement_ != nullptr) return false;
+        const word leaf = detail::make_word(word_kind::leaf, type), best = reduction(detail::fold::max, type);
+        const word tail[] = {leaf, best, map(subtract, type), map(exp, type), p.back()};
+        if (!std::equal(p.end() - 5, p.end(), std::begin(tail)) || p.size() < 6 || bound[0] != 1 || bound[1] != 1)
+            return false;
+        const planned_operand& source = all_.sources[value_.from.operands + k];
+        if (source.from != planned_operand::source::gathered) return false;
+        const std::size_t number = source.number;
+        std::vector<word> words(p.begin(), p.end() - 5);  // of x
+        const std::size_t words_of_x = words.size();
+        words.push_back(best);
+        const planned_reduction& found = plan_.reductions[number];
+        const bool is_of_x = found.value == key_of_value(words, bound.first(1), k) && !found.folded_by &&
+                             !found.is_computed_later && found.placed == nullptr;
+        const auto reads_it = [&](const planned_reduction& r) {
+            return std::ranges::any_of(r.operands, [&](const planned_operand& o) {
+                return o.from == planned_operand::source::gathered && o.number == number;
+            });
+        };
+        if (!is_of_x || std::any_of(plan_.reductions.begin() + static_cast<std::ptrdiff_t>(number),
+                                    plan_.reductions.end(), reads_it))
+            return false;
+        // max(x), then sum(exp(x - max(x))) of this rank's part.
+        const auto add_x = [&] {
+            words.insert(words.end(), p.begin(), p.begin() + static_cast<std::ptrdiff_t>(words_of_x));
+        };
+        add_x();
+        add_x();
+        words.insert(words.end(), p.end() - 4, p.end());
+        const gathered sums = gather(std::move(words), {}, type);
+        planned_reduction& step = plan_.reductions[sums.source.number];
+        step.value.clear();
+        step.attributes = {1, 1, 1};
+        std::vector<planned_operand> of_x(step.operands.begin(), step.operands.end() - 1);
+        step.operands = of_x;
+        step.operands.insert(step.operands.end(), of_x.begin(), of_x.end());
+        for (planned_operand& o : of_x) {
+            if (!o.has_layout) continue;
+            detail::layout inner(o.where.rank() + 1);  // repeated along the sum's axis, and moving along the maximum's
+            const int last = o.where.rank() - 1;
+            inner.offset = o.where.offset;
+            for (int j = 0; j <= last + 1; ++j) {
+                inner.shape()[j] = j == last ? 1 : o.where.shape()[std::min(j, last)];
+                inner.strides()[j] = j == last ? 0 : o.where.strides()[std::min(j, last)];
+            }
+            o.where = inner;
+            step.operands.push_back(o);
+        }
+        step.computes_also = number;
+        plan_.reductions[number].is_computed_later = true;
+
+        // A part without a finite maximum counts exp(own maximum - maximum), which is 0 or NaN, times nothing.
+        gathered own = sums;
+        own.source.number = number;
+        const gathered among = repeated(own);
+        const word difference = map(subtract, type);
+        ingot::runtime::replace(all_, value_,
+                                {leaf, leaf, best, difference, map(isfinite, dtype::b1),                   //
+                                 leaf, leaf, leaf, best, difference, map(exp, type), map(multiply, type),  //
+                                 leaf, leaf, best, difference, map(exp, type), map(where, type), p.back()},
+                                {own, among, sums, own, among, own, among}, {1, 1, 1, 1});
+        return true;
     }
 
     /// Returns these parts with a further axis of extent `parts` before the last one, along which they repeat.

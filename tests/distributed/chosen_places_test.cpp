@@ -1,5 +1,7 @@
 // Sums at computed places, histograms, topk and user's reductions over arrays in parts, beside the same of ordinary
 // arrays.
+#include <limits>
+
 #include "tests/distributed/ranks.hpp"
 
 using namespace ingot;
@@ -210,6 +212,32 @@ TEST_CASE("each rank of a grid computes a block of a product") {
         CHECK(dist::local(c).size() < 150 * 133 / 3);
         check_equal<double>(s, dist::gather(c), matmul(a, b) + 1);
         check_equal<double>(s, dist::gather(matmul(x, dist::redistribute(b, dist::split(m, {"", "x"})))), matmul(a, b));
+    });
+}
+
+TEST_CASE("softmax over a split axis reads its rows twice, and takes parts without a finite maximum") {
+    on_ranks([](dist::session& s) {
+        const dist::partition p = dist::split(dist::mesh(s), {"", "ranks"});
+        const double inf = std::numeric_limits<double>::infinity();
+        array<double> whole = sin(arange<double>(60) * 3).eval();
+        whole = reshape(whole, {5, 12});
+        whole(0, slice(0, 7)) = -inf;  // some ranks' parts, all of a row, a greatest element, and no number
+        whole(1, all) = -inf;
+        whole(2, 4) = inf;
+        whole(3, 9) = std::numeric_limits<double>::quiet_NaN();
+        const array<double> x = dist::redistribute(whole, p), y = softmax(x, 1);
+        const bool is_close = allclose(dist::gather(y), softmax(whole, 1), 1e-12, 1e-12, true).item(),
+                   is_close_too = allclose(array<double>(logsumexp(x * 2, 1)), array<double>(logsumexp(whole * 2, 1)),
+                                           1e-12, 1e-12, true)
+                                      .item();
+        const dist::traffic before = dist::counters(s);
+        array<double> again = softmax(x, 1);
+        const dist::traffic after = dist::counters(s);
+        if (s.rank() == 0) {
+            CHECK(is_close);
+            CHECK(is_close_too);
+            CHECK(after.exchanges - before.exchanges == (s.size() > 1 ? 2 : 0));
+        }
     });
 }
 
