@@ -2,11 +2,13 @@
 #include <ingot/core/joins.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
 #include <ingot/core/error.hpp>
 
+#include "runtime/front/evaluate.hpp"
 #include "runtime/functions/every_dtype.hpp"
 
 namespace ingot::detail {
@@ -100,18 +102,71 @@ lazy<T> read_in_turn(const char* operation, const lazy_parts<T>& parts, int axis
     return result;
 }
 
+/// Arrays that some parts write: this many parts at most by one kernel.
+constexpr std::size_t most_parts_together = 16;
+constinit slot of_parts;
+
+/// Writes each part to its place in an array. `places`: of as many parts.
 template <class T>
-lazy<T> write_in_turn(const char* operation, const lazy_parts<T>& parts, const joint& j) {
+void write_parts(leaf<T>& whole, std::span<const lazy<T>> parts, std::span<layout> places) {
+    const auto write = [&](std::size_t first, std::size_t count) {
+        std::vector<word> program;
+        std::vector<operand> operands;
+        std::vector<output> outputs;
+        for (std::size_t k = first; k < first + count; ++k) {
+            program.push_back(make_word(word_kind::lazy, dtype_of<T>));
+            operand& o = operands.emplace_back();
+            o.kind = operand_kind::lazy;
+            o.type = dtype_of<T>;
+            o.tree = parts[k].tree().get();
+            outputs.push_back({dtype_of<T>, &whole.memory(), &places[k]});
+        }
+        const runtime::statement s{program, operands, {}, outputs};
+        if (count > 1 && runtime::binds_many_axes(s)) return false;
+        v1::evaluate(of_parts, program, operands, {}, outputs);
+        return true;
+    };
+    for (std::size_t first = 0, count = 0; first < parts.size(); first += count) {
+        const auto is_alike = [&](std::size_t k) { return same_shape(places[k], places[first]); };
+        for (count = 1; first + count < parts.size() && count < most_parts_together && is_alike(first + count);)
+            ++count;
+        if (!write(first, count))
+            for (std::size_t k = 0; k < count; ++k) write(first + k, 1);
+    }
+}
+
+/// A part's place in the layout of the whole.
+layout place_of(const layout& whole, int axis, index_t start, index_t extent) {
+    layout l = whole;
+    l.offset += start * l.strides()[axis];
+    l.shape()[axis] = extent;
+    return l;
+}
+layout without_axis(const layout& of, int axis) {
+    layout l(of.rank() - 1);
+    l.offset = of.offset;
+    for (int j = 0; j < l.rank(); ++j) {
+        l.shape()[j] = of.shape()[j + (j >= axis)];
+        l.strides()[j] = of.strides()[j + (j >= axis)];
+    }
+    return l;
+}
+
+template <class T>
+lazy<T> write_in_turn(const char* operation, const lazy_parts<T>& parts, const joint& j, bool is_new_axis) {
     const device_id device = j.device == no_device ? current_place() : j.device;
-    array<T> whole(adopted{}, new_leaf<T>(operation, j.extents().span(), device));
+    leaf<T> whole = new_leaf<T>(operation, j.extents().span(), device);
+    const layout all = contiguous_layout(j.extents().span());
+    std::vector<layout> places;
     index_t start = 0;
     for (const lazy<T>& part : parts) {
-        const index_t end = start + part.shape()[j.axis];
-        write(operation, viewed(whole, view_sliced, operation, index_t{j.axis}, as_index_item(slice(start, end))),
-              part);
-        start = end;
+        const index_t extent = is_new_axis ? 1 : part.shape()[j.axis];
+        layout place = place_of(all, j.axis, start, extent);
+        places.push_back(is_new_axis ? without_axis(place, j.axis) : std::move(place));
+        start += extent;
     }
-    return whole;
+    if (all.size() > 0) write_parts<T>(whole, parts, places);
+    return array<T>(adopted{}, std::move(whole));
 }
 
 }  // namespace
@@ -124,7 +179,7 @@ lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
     std::erase_if(parts, [axis = j.axis](const lazy<T>& part) { return part.shape()[axis] == 0; });
     if (parts.empty()) return first;
     if (parts.size() == 1) return parts.front();
-    if (parts.size() > most_lazy_parts) return write_in_turn(operation, parts, j);
+    if (parts.size() > most_lazy_parts) return write_in_turn(operation, parts, j, false);
     // Where the axes from the joint one on merge to one in every part, the element nearest to an index beyond a part is
     // always the same one, so unused values cost no memory traffic. Parts of one element along the axis are broadcast
     // along it instead.
@@ -148,7 +203,30 @@ lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
     return read_in_turn(operation, parts, j.axis, j.extents());
 }
 
-#define INGOT_JOINED(T) template INGOT_API lazy<T> joined(const char*, lazy_parts<T>, index_t);
+template <class T>
+lazy<T> joined_along_new(const char* operation, lazy_parts<T> parts, int axis) {
+    if (parts.size() <= most_lazy_parts) {
+        for (lazy<T>& part : parts) part = expand_dims(part, axis);
+        return joined(operation, std::move(parts), axis);
+    }
+    // An axis more would be another tree of a large part.
+    std::vector<other_operand> facts = facts_of_parts(parts);
+    std::vector<std::array<index_t, max_rank>> rooms(1);
+    const extents_ref own = facts[0].shape;
+    if (own.rank == max_rank)
+        fail(operation, "arrays of rank " + std::to_string(own.rank) + ", and no more axes are possible");
+    std::copy_n(own.data, axis, rooms[0].data());
+    rooms[0][static_cast<std::size_t>(axis)] = 1;
+    std::copy_n(own.data + axis, own.rank - axis, rooms[0].data() + axis + 1);
+    for (other_operand& part : facts) part.shape = {rooms[0].data(), own.rank + 1};
+    joint j;
+    find_joint(j, operation, facts, axis);
+    return write_in_turn(operation, parts, j, true);
+}
+
+#define INGOT_JOINED(T)                                                     \
+    template INGOT_API lazy<T> joined(const char*, lazy_parts<T>, index_t); \
+    template INGOT_API lazy<T> joined_along_new(const char*, lazy_parts<T>, int);
 INGOT_FOR_EVERY_DTYPE(INGOT_JOINED)
 
 }  // namespace ingot::detail

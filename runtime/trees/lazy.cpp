@@ -222,6 +222,8 @@ bool binds_many_axes(const statement& s) {
     for (const word bound : s.attributes) axes += bound;
     for (const operand& o : s.operands)
         if (o.kind == operand_kind::lazy) axes += tree_of(o).bound_axes;
+    if (axes > static_cast<std::size_t>(piece_axes) && s.attributes.empty())  // none of the statement's own
+        axes = static_cast<std::size_t>(bound_axes_of(s.operands, !s.shapes.empty()));
     return axes > static_cast<std::size_t>(piece_axes) && std::ranges::none_of(s.program, [](word w) {
                const word_kind kind = detail::kind_of_word(w);
                return kind == word_kind::scatter || kind == word_kind::reference;

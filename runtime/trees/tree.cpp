@@ -110,12 +110,17 @@ piece_size size_with_pick(std::span<tree_ref> arguments, const operand* pick) {
     return s;
 }
 
-/// Counts each node once for each binder beneath which it is computed. It stops beyond the bounds.
-piece_size size_by_walk(std::span<tree_ref> arguments) {
+/// The size of a piece of several trees, which share nodes unless each has a context of its own. A node counts once for
+/// each binder beneath which it is computed. The walk stops beyond the bounds.
+template <class Trees, class Get>
+piece_size size_by_walk(const Trees& trees, Get get, bool several_contexts = false) {
     auto& [seen, open] = tree_walk::begin();
     piece_size s;
     std::uint32_t contexts = 0;
-    for (const tree_ref& a : arguments) open.push_back({a.get(), contexts});
+    for (const auto& t : trees) {
+        if (const tree_node* n = get(t)) open.push_back({n, contexts});
+        if (several_contexts) ++contexts;
+    }
     while (!open.empty() && s.fits()) {
         const auto [node, context] = open.back();
         const tree_node& n = *node;
@@ -132,6 +137,10 @@ piece_size size_by_walk(std::span<tree_ref> arguments) {
             open.push_back({arguments_of(n)[i], detail::binds_value(kind_of(n), i) ? ++contexts : context});
     }
     return s;
+}
+
+piece_size size_by_walk(std::span<tree_ref> arguments) {
+    return size_by_walk(arguments, [](const tree_ref& a) { return a.get(); });
 }
 
 // ---- nodes over nodes ------------------------------------------------------------------------------------------
@@ -239,6 +248,14 @@ void destroy(tree_node& n) {
 }
 
 }  // namespace
+
+int bound_axes_of(std::span<const operand> operands, bool have_several_shapes) {
+    const auto tree_of = [](const operand& o) {
+        return o.kind == detail::operand_kind::lazy ? static_cast<const tree_node*>(o.tree) : nullptr;
+    };
+    const piece_size s = size_by_walk(operands, tree_of, have_several_shapes);
+    return s.fits() ? s.axes : std::max(s.axes, piece_axes + 1);
+}
 
 tree_ref finish_leaf(leaf_node* n) {
     // The shape of a whole array is for its text; the node has no axes.

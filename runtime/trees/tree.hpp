@@ -96,6 +96,10 @@ struct piece_size {
     bool fits() const noexcept { return nodes < piece_nodes && bytes <= piece_argument_bytes && axes <= piece_axes; }
 };
 
+/// The axes that the trees of a statement bind, or a number beyond piece_axes. Outputs of one shape share what their
+/// trees have in common.
+int bound_axes_of(std::span<const operand> operands, bool have_several_shapes);
+
 /// Completes a leaf whose layout and source are set: shape, size and hash follow from them.
 tree_ref finish_leaf(leaf_node*);
 /// A leaf over the array into which a tree will be evaluated.

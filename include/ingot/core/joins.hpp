@@ -3,8 +3,8 @@
 // A join is a `lazy`, which fuses with the expressions around it. Each part is read at its own indices; beyond its ends
 // it is read at the nearest one, whose value is not used:
 //     concatenate(a, b) = where(position < n, a at position, b at position - n)
-// So every element tests all parts. A join of more than `most_lazy_parts` is written at once instead, part by part, and
-// the lazy is over that array.
+// So every element tests all parts. A join of more than `most_lazy_parts` is written at once instead, and the lazy is
+// over that array. Parts of one shape are written by one kernel, which computes what they share once.
 #pragma once
 
 #include <initializer_list>
@@ -153,6 +153,10 @@ std::vector<other_operand> facts_of_parts(const lazy_parts<T>& parts) {
 template <class T>
 INGOT_API lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis);
 
+/// Parts of one shape joined along a new axis. Throws as `joined`.
+template <class T>
+INGOT_API lazy<T> joined_along_new(const char* operation, lazy_parts<T> parts, int axis);
+
 /// Parts joined along an axis; with `none` each part in C order.
 template <class P>
 auto concatenated(const P& parts, const axis_or_none& axis) {
@@ -164,8 +168,7 @@ auto stacked(const P& parts, index_t axis) {
     auto all = parts_of(parts);
     check_alike("stack", facts_of_parts(all));
     const int at = checked_axis("stack", axis, all.front().ndim() + 1);
-    for (auto& part : all) part = expand_dims(part, at);
-    return joined("stack", std::move(all), at);
+    return joined_along_new("stack", std::move(all), at);
 }
 template <class P>
 auto stacked_horizontally(const P& parts) {
