@@ -277,7 +277,7 @@ key decode(std::span<const std::uint32_t> words) {
             "has no such rule of scattering");
         require(kind_of_word(w) != word_kind::text || code_of_word(w) == 0, "has no such program word");
         require(kind_of_word(w) != word_kind::unravel ||
-                    code_of_word(w) <= static_cast<std::uint32_t>(place_rule::symmetric),
+                    code_of_word(w) <= static_cast<std::uint32_t>(place_rule::wrap),
                 "has no such rule of places");
         require(kind_of_word(w) != word_kind::gather || code_of_word(w) <= static_cast<std::uint32_t>(unchecked_mode),
                 "has no such index mode");

@@ -94,7 +94,7 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
         case node_kind::gather:
             return {call("take", n, values)};
         case node_kind::unravel: {
-            constexpr const char* rules[] = {"reshape", "nearest", "reflect", "symmetric"};
+            constexpr const char* rules[] = {"reshape", "nearest", "reflect", "symmetric", "wrap"};
             if (scanned) return values[n.arguments[0]];  // read at other places
             return {call(rules[n.code], n, values)};
         }

@@ -13,6 +13,7 @@
 #include "codegen/plan/emitters.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace ingot::codegen {
 
@@ -37,7 +38,21 @@ bool joins_scattered(const kernel_builder& b) {
     });
 }
 
+/// The loops along which an operand moves.
+std::uint64_t moved_axes(const kernel_builder& b, const array_argument& at) {
+    std::uint64_t axes = 0;
+    for (std::size_t a = 0; a < b.key.axes.size(); ++a)
+        if (at.at->strides[a] != stride_class::broadcast) axes |= axis_bit(b.graph.loop_axis[a]);
+    return axes;
+}
+
 }  // namespace
+
+stride_class host_map::class_along(const array_argument& at, int loop) const {
+    for (std::size_t a = 0; a < b_.key.axes.size(); ++a)
+        if (b_.graph.loop_axis[a] == loop && at.at->strides[a] != stride_class::broadcast) return at.at->strides[a];
+    return stride_class::broadcast;
+}
 
 host_map::host_map(const key& k, const graph& g)
     : b_(k, g),
@@ -47,6 +62,7 @@ host_map::host_map(const key& k, const graph& g)
     choose_side();
     if (has_short_rows() || (vectors_ && b_.rank > 1 && side_ < 0))
         packed_.emplace(b_, axes_in(all_axes()), packed_strip);
+    if (!packed_ && side_ < 0) choose_wrapped();
     for (const auto* arrays : {&b_.inputs, &b_.outputs})
         for (const array_argument& at : *arrays)
             if (!at.is_output || !b_.is_scattered(at)) add_row(at);
@@ -75,7 +91,7 @@ void host_map::write(plan& p) {
     } else {
         write_elements(b_.rank == 0 ? "int" : b_.signed_index(), "n");
     }
-    if (packed_ || side_ >= 0) b_.code.close();
+    if (packed_ || side_ >= 0 || is_cut()) b_.code.close();
     b_.code.close();
     if (streams_) b_.code.line("settle();");
     b_.step.in_order = joins_scattered(b_);
@@ -115,9 +131,65 @@ void host_map::open_block() {
         out.line(b_.linear(), " rest = block / ", pieces, ";");
         write_digits(b_, "rest", axes_in(axis_range(0, inner_)));
     }
+    if (is_cut()) {
+        out.line("const ", type, " begin_of_piece = ", type, "(", piece, " * ", block_elements, ");");
+        out.line("const ", type, " end_of_piece = ", length, " - begin_of_piece < ", block_elements, " ? ", type, "(",
+                 length, ") : begin_of_piece + ", block_elements, ";");
+        return open_wrapped_piece();
+    }
     out.line("const ", type, ' ', digit(inner_), " = ", type, "(", piece, " * ", block_elements, ");");
     out.line("const ", type, " n = ", length, " - ", digit(inner_), " < ", block_elements, " ? ", type, "(", length,
              ") - ", digit(inner_), " : ", block_elements, ";");
+}
+
+void host_map::choose_wrapped() {
+    if (b_.rank == 0) return;
+    std::uint64_t others = 0;  // axes that others than rows read
+    for (const unravelling& u : b_.unravellings) {
+        const bool only_wraps = !u.gathers() && u.rule == place_rule::wrap &&
+                                inner_class(u.pick, inner_) == stride_class::unit &&
+                                (moved_axes(b_, u.pick) & b_.unravelled_axes()) == 0;
+        if (only_wraps)
+            wrapped_ |= axis_bit(u.axes[0]);
+        else
+            for (const int a : u.axes) others |= axis_bit(a);
+    }
+    // Beside an element that is found one by one, its other digits are too.
+    for (bool changes = true; changes;) {
+        const std::uint64_t before = wrapped_;
+        const auto drop = [&](std::uint64_t axes) {
+            if ((axes & others) == 0) return;
+            others |= axes & wrapped_;
+            wrapped_ &= ~others;
+        };
+        for (const array_argument& at : b_.inputs) {
+            const std::uint64_t axes = b_.graph.nodes[at.node].axes;
+            if (std::popcount(axes & wrapped_) > 1 ||
+                ((axes & wrapped_) != 0 && inner_class(at, inner_) != stride_class::broadcast))
+                others |= axes & wrapped_;
+            drop(axes & b_.unravelled_axes());
+        }
+        for (const node_id g : b_.generators) {
+            others |= b_.graph.nodes[g].axes & wrapped_;
+            drop(b_.graph.nodes[g].axes & b_.unravelled_axes());
+        }
+        wrapped_ &= ~others;
+        changes = wrapped_ != before;
+    }
+}
+
+void host_map::open_wrapped_piece() {
+    source_writer& out = b_.code;
+    const std::string type = b_.signed_index(), at = digit(inner_);
+    out.open("for (", type, ' ', at, " = begin_of_piece, n; ", at, " < end_of_piece; ", at, " += n)");
+    out.line("n = end_of_piece - ", at, ";");
+    for (const unravelling& u : b_.unravellings) {
+        if (!is_wrapped(u)) continue;
+        const std::string length =
+            type + '(' + b_.count(points_of(axis_bit(u.axes[0])), "n" + std::to_string(u.axes[0])) + ')';
+        out.line("const ", type, ' ', digit(u.axes[0]), " = ", b_.unravelled_index(u, all_axes()), ";");
+        out.line("if (", length, " - ", digit(u.axes[0]), " < n) n = ", length, " - ", digit(u.axes[0]), ";");
+    }
 }
 
 void host_map::choose_side() {

@@ -26,6 +26,7 @@ private:
         bool once = false;       // the same element in the whole kernel, or, packed, the same elements in every strip
         bool of_rows = false;    // read only for values of rows
         bool staged = false;     // lies across the rows: the block's part is copied to rows of its own
+        int along = -1;          // the axis on which it moves in the loop: the inner one, or one that wraps beside it
     };
     /// Packed: a costly value that is constant along a row.
     struct value_of_rows {
@@ -41,11 +42,18 @@ private:
                (b_.key.axes[static_cast<std::size_t>(inner_)].flags & detail::axis_flags::short_inner) != 0;
     }
 
+    stride_class class_along(const array_argument& at, int loop) const;
     void add_row(const array_argument& at);
     /// Whether a row has one element.
     bool is_single(const row& r) const;
     bool is_copied_once(const row& r) const { return r.once && !is_single(r); }
 
+    /// Chooses the places along the inner axis that only wrap: between two ends of their axes what they read lies in a
+    /// row, so a piece of a row is cut at these ends.
+    void choose_wrapped();
+    bool is_wrapped(const unravelling& u) const { return (axis_bit(u.axes[0]) & wrapped_) != 0; }
+    void open_wrapped_piece();
+    bool is_cut() const { return wrapped_ != 0; }
     void open_block();
     void open_packed_block();
 
@@ -130,6 +138,7 @@ private:
 
     kernel_builder b_;
     int inner_, side_ = -1;
+    std::uint64_t wrapped_ = 0;            // axes of places that only wrap
     std::uint32_t height_ = 1;             // rows of a tile
     bool vectors_;                         // goes through whole vectors
     bool streams_;                         // stores past the caches

@@ -1,6 +1,7 @@
 // The loads of a host map's kernel before its loops over elements: pointers to rows, values that are constant for all
 // elements or along a row, and the numbers of random leaves.
 #include <algorithm>
+#include <bit>
 
 #include "codegen/host/map.hpp"
 #include "codegen/host/random_numbers.hpp"
@@ -17,16 +18,21 @@ std::uint64_t host_map::axes_of(const array_argument& at) const {
 }
 
 void host_map::add_row(const array_argument& at) {
-    const bool scattered = !at.is_output && (b_.graph.nodes[at.node].axes & b_.unravelled_axes()) != 0;
+    const std::uint64_t read = at.is_output ? 0 : b_.graph.nodes[at.node].axes & b_.unravelled_axes();
+    const bool scattered = (read & ~wrapped_) != 0;
+    const int along = scattered || (read & wrapped_) == 0 ? inner_ : std::countr_zero(read & wrapped_);
     const std::uint64_t axes = axes_of(at);
     const bool once = packed_ && !scattered && (axes == 0 || (has_short_rows() && axes == axis_bit(inner_)));
     const bool staged = side_ >= 0 && !at.is_output && lies_across(at, side_, inner_);
     rows_.push_back({.at = &at,
                      .type = b_.needs.type(at.at->head.type),
-                     .inner = staged ? stride_class::unit : inner_class(at, inner_),
+                     .inner = staged            ? stride_class::unit
+                              : along == inner_ ? inner_class(at, inner_)
+                                                : class_along(at, along),
                      .scattered = scattered,
                      .once = once,
-                     .staged = staged});
+                     .staged = staged,
+                     .along = along});
 }
 
 bool host_map::is_single(const row& r) const {
@@ -133,7 +139,8 @@ void host_map::read_rows() {
         else if (r.staged)
             b_.code.line(pointer_type(r), row_of(r), " = ", tile_of(r), "[line];");
         else
-            b_.code.line(pointer_type(r), row_of(r), " = ", b_.pointer(*r.at), b_.offset(*r.at, all_axes()), ";");
+            b_.code.line(pointer_type(r), row_of(r), " = ", b_.pointer(*r.at), b_.offset(*r.at, all_axes() | wrapped_),
+                         ";");
     }
     for (const row& r : rows_)
         if (!r.at->is_output && !r.scattered) b_.body.name(r.at->node, r.at->name);
@@ -151,7 +158,8 @@ void host_map::read_rows() {
 }
 
 void host_map::read_single(const row& r) {
-    b_.code.line("const ", r.type, ' ', r.at->name, " = *(", b_.pointer(*r.at) + b_.offset(*r.at, all_axes()), ");");
+    b_.code.line("const ", r.type, ' ', r.at->name, " = *(",
+                 b_.pointer(*r.at) + b_.offset(*r.at, all_axes() | wrapped_), ");");
     b_.body.name(r.at->node, r.at->name);
 }
 
@@ -171,7 +179,7 @@ void host_map::add_generator(node_id g) {
 
 std::string host_map::step_of(const row& r) {
     if (r.inner != stride_class::strided) return "";
-    return b_.offset(*r.at, axis_bit(inner_)).substr(3 + digit(inner_).size());
+    return b_.offset(*r.at, axis_bit(r.along)).substr(3 + digit(r.along).size());
 }
 
 void host_map::read_element(const row& r) {
@@ -212,6 +220,7 @@ std::vector<bool> host_map::write_indices() {
             b_.body.leave(outside);
             continue;
         }
+        if (is_wrapped(u)) continue;
         out.line(u.axes.size() > 1 ? "" : "const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(',
                  b_.unravelled_index(u, all_axes() | b_.unravelled_axes(), along(u.pick)), ");");
         write_digits(b_, u.name, u.axes);

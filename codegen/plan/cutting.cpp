@@ -5,6 +5,7 @@
 #include "codegen/plan/cutting.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -29,6 +30,9 @@ cutting::cutting(const key& k, const graph& g, const row_uses& uses, std::span<c
       outer_(outputs_axes(k)),
       short_axes_(short_axes(k)),
       thread_loops_(thread_loops(k, g)) {
+    for (const node& n : g.nodes)
+        only_maps_ = only_maps_ && (n.kind == node_kind::map || n.kind == node_kind::cast ||
+                                    n.kind == node_kind::user || n.kind == node_kind::operand);
     for (const shared_value& v : shared)
         for (const shared_value::occurrence& p : v.occurrences) nodes_[p.node].shares = {&v, &p};
     for (node_id i = 0; i < g.nodes.size(); ++i)
@@ -102,6 +106,19 @@ bool cutting::is_same_for_many_threads(node_id of, const node& user) const {
            cost_of(graph_, {of}) >= reading;
 }
 
+bool cutting::is_repeated_at_cost(node_id of, const node& user) const {
+    // On a GPU that much arithmetic is done while an element of memory is moved.
+    const bool on_host = key_.header.where == target::host;
+    const std::uint32_t worth_reading = on_host ? 8 : 48;
+    const node_kind kind = graph_.nodes[of].kind;
+    const bool computed = kind == node_kind::map || kind == node_kind::cast || kind == node_kind::user;
+    const std::uint64_t axes = axes_of(of),
+                        inner = outer_ == 0 ? 0 : axis_bit(static_cast<int>(std::bit_width(outer_)) - 1);
+    // The host computes a value that is constant along a row once for the row.
+    return only_maps_ && computed && axes != 0 && (user.axes & ~axes & ~short_axes_) != 0 && !nodes_[of].reshapes &&
+           (!on_host || (axes & inner) != 0) && cost_of(graph_, {of}) >= worth_reading;
+}
+
 bool cutting::is_rounded_by_vectors(node_id of) const {
     return key_.header.where == target::host && calls_inexact(graph_, nodes_below(graph_, {of}), target::host);
 }
@@ -161,6 +178,7 @@ void cutting::find_cuts() {
             // A thread's loop is not repeated for each place of a long axis.
             const bool repeats = (n.axes & ~axes_of(of) & ~short_axes_ & ~thread_loops_) != 0;
             if (is_same_for_many_threads(of, n)) cut(of, "each of many threads would make it again");
+            if (is_repeated_at_cost(of, n)) cut(of, "each index of a long axis would make it again");
             if (nodes_[of].loops && (folds || repeats))
                 cut(of, folds ? "many threads fold it" : "it is wanted along a long axis");
             if (n.kind == node_kind::thread_fold && nodes_[of].reshapes)

@@ -69,6 +69,10 @@ private:
     /// Whether a value within threads' loops costs more than a load and is constant along a long axis of the threads.
     bool is_same_for_many_threads(node_id of, const node& user) const;
 
+    /// Whether a value of a statement of maps alone costs more than a load, and is the same along a long axis of its
+    /// user.
+    bool is_repeated_at_cost(node_id of, const node& user) const;
+
     /// Whether vectors compute a value with other bits than single elements would.
     bool is_rounded_by_vectors(node_id of) const;
 
@@ -172,6 +176,7 @@ private:
     std::vector<part> parts_;
     std::uint64_t outer_;
     std::uint64_t short_axes_, thread_loops_;
+    bool only_maps_ = true;  // no folds, scans, library calls, and no reads or writes at other places
 };
 
 }  // namespace ingot::codegen

@@ -324,6 +324,8 @@ std::string kernel_builder::add_border_index(detail::place_rule rule) {
         case detail::place_rule::symmetric:
             return add("symmetric", "by reflection that repeats the end elements.",
                        mirrored("-1 - at", "n - 1", "2 * n"));
+        case detail::place_rule::wrap:
+            return add("wrap", "from [0, 2 n).", "    return at < n ? at : at - n;\n");
         default:
             return add("nearest", "by clamping.", "    at = at < n - 1 ? at : n - 1;\n    return at > 0 ? at : 0;\n");
     }

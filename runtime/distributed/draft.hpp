@@ -20,8 +20,10 @@ inline bool is_product(detail::word w) {
 /// function, or a roll or tile, which may begin again.
 inline bool is_transform(detail::word w) {
     const detail::word_kind kind = detail::kind_of_word(w);
-    if (kind == detail::word_kind::unravel)
-        return detail::code_of_word(w) == static_cast<detail::word>(detail::place_rule::digits);
+    if (kind == detail::word_kind::unravel) {
+        const auto rule = static_cast<detail::place_rule>(detail::code_of_word(w));
+        return rule == detail::place_rule::digits || rule == detail::place_rule::wrap;
+    }
     return kind == detail::word_kind::scan || (kind == detail::word_kind::library && !is_product(w));
 }
 /// A rank fetches up to this many bytes of other ranks' elements for an operand; more must be moved by name.

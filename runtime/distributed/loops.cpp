@@ -254,6 +254,10 @@ bool loops::read_by(range& to, const unraveled_places& u, std::size_t digit, ind
             if (low < 0) return false;
             to = {low / radix, high / radix + 1};
             break;
+        case detail::place_rule::wrap:
+            if (low < 0) return false;
+            to = {low, high + 1};
+            break;
         case detail::place_rule::nearest:
             to = {std::clamp<index_t>(low, 0, extent - 1), std::clamp<index_t>(high, 0, extent - 1) + 1};
             break;

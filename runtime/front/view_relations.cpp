@@ -88,6 +88,7 @@ bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::
                 by %= n;
                 if (by > n / 2) by -= n;
             }
+            if (rule == detail::place_rule::wrap && by > n / 2) by -= n;
             // A mirrored index beyond the other end is no shift.
             if (rule == detail::place_rule::reflect && std::abs(by) >= n) return false;
             if (rule == detail::place_rule::symmetric && std::abs(by) > n) return false;

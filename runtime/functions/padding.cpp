@@ -76,6 +76,8 @@ public:
                 return by_rule(place_rule::nearest);
             case pad_mode::wrap: {
                 const cycle c{axis_, (n_ - width_.before % n_) % n_, extent_};
+                if (c.first + extent_ <= 2 * n_)
+                    return beyond_ends(place_rule::wrap, "pad", x_, axis_, c.first, extent_);
                 return cycled("pad", x_, {&c, 1});
             }
             case pad_mode::reflect:

@@ -10,6 +10,8 @@
 #include <ingot/core/splits.hpp>
 #include <ingot/sorting/searching.hpp>
 
+#include "runtime/functions/any_lazy.hpp"
+
 namespace ingot::detail {
 
 namespace {
@@ -46,21 +48,21 @@ void find_tiles(cycle_room& room, extents_ref shape, const integer_list& repeats
     }
 }
 
-void find_rolls(cycle_room& room, extents_ref shape, const integer_list& by, const axes* along) {
+tree_ref rolled(const tree_ref& given, dtype type, const integer_list& by, const axes* along) {
+    runtime::any_lazy x(given, type);
+    const extents_ref shape = x.extents();
     const int count = along ? along->count() : by.count();
     if (by.count() != count && by.count() != 1 && count != 1)
         fail("roll", std::to_string(by.count()) + " numbers for " + std::to_string(count) + " axes");
+    index_t firsts[max_rank] = {};  // of each axis, the index that comes first
     for (int k = 0; k < std::max(count, by.count()); ++k) {
         const int axis = along ? checked_axis("roll", (*along)[count == 1 ? 0 : k], shape.rank) : 0;
         const index_t extent = shape.data[axis], shift = by[by.count() == 1 ? 0 : k];
-        if (extent < 2) continue;
-        cycle* const end = room.cycles + room.count;
-        cycle* const known = std::find_if(room.cycles, end, [&](const cycle& c) { return c.axis == axis; });
-        if (known == end) room.cycles[room.count++] = {axis, 0, extent};
-        known->first = (known->first + extent - (shift % extent + extent) % extent) % extent;
+        if (extent > 1) firsts[axis] = (firsts[axis] + extent - (shift % extent + extent) % extent) % extent;
     }
-    const auto stays = [](const cycle& c) { return c.first == 0; };
-    room.count = static_cast<std::size_t>(std::remove_if(room.cycles, room.cycles + room.count, stays) - room.cycles);
+    for (int axis = 0, rank = shape.rank; axis < rank; ++axis)
+        if (firsts[axis] != 0) x = beyond_ends(place_rule::wrap, "roll", x, axis, firsts[axis], x.extents().data[axis]);
+    return x.tree();
 }
 
 void check_repeats(index_t repeats) {

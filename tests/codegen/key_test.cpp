@@ -214,7 +214,7 @@ TEST_CASE("what is read elsewhere keeps its dtype, and is read at integers along
     CHECK_THROWS_AS(reshaped(dtype::f4), error);
     key_builder b(detail::target::host);
     key k = b.axes(1).bound_axis(0, 0).leaf(dtype::f8, "01").unravel("1").output(dtype::f8, "1").done();
-    k.program.back() = detail::make_word(detail::word_kind::unravel, dtype::f8, 4);
+    k.program.back() = detail::make_word(detail::word_kind::unravel, dtype::f8, 5);
     CHECK_THROWS_AS(decode(encode(k)), error);
 }
 

@@ -47,8 +47,8 @@ public:
     const index_t* shape() const noexcept { return rank_ > inline_rank ? heap_ : inline_; }
     const index_t* strides() const noexcept { return shape() + rank_; }
     std::span<const index_t> extents() const noexcept { return {shape(), static_cast<std::size_t>(rank_)}; }
-    /// Number of elements: 0 only where an extent is 0. A layout that repeats elements may have more than index_t holds,
-    /// and then the greatest number.
+    /// Number of elements: 0 only where an extent is 0. A layout that repeats elements may have more than index_t
+    /// holds, and then the greatest number.
     index_t size() const noexcept {
         index_t n = 1;
         bool fits = true;

@@ -21,7 +21,7 @@ struct cycle_room {
 /// `shape` has an extent for each repeat count. Throws shape_error.
 INGOT_API void find_tiles(cycle_room&, extents_ref shape, const integer_list& repeats);
 /// `along` null: the only axis. Throws shape_error.
-INGOT_API void find_rolls(cycle_room&, extents_ref shape, const integer_list& by, const axes* along);
+INGOT_API tree_ref rolled(const tree_ref&, dtype, const integer_list& by, const axes* along);
 /// Throws shape_error where the count is negative.
 INGOT_API void check_repeats(index_t repeats);
 
@@ -56,20 +56,15 @@ auto tile(E&& e, const integer_list& repeats) {
 ///     //         [[5 6 4]
 ///     //          [2 3 1]]
 template <array_expression E>
-auto roll(E&& e, const integer_list& by, const axes& along) {
-    cycle_room room;
-    shape_room shape;
-    find_rolls(room, as_node(std::as_const(e)).extents(shape), by, &along);
-    return cycled("roll", std::forward<E>(e), room.values());
+auto roll(const E& e, const integer_list& by, const axes& along) {
+    using T = typename E::value_type;
+    return lazy<T>::of(rolled(lazy<T>(e).tree(), dtype_of<T>, by, &along));
 }
 template <array_expression E>
-auto roll(E&& e, const integer_list& by) {
+auto roll(const E& e, const integer_list& by) {
+    using T = typename E::value_type;
     const shape_like shape = shape_of_expression(e);
-    auto all = ravel(std::forward<E>(e));
-    cycle_room room;
-    shape_room extent;
-    find_rolls(room, all.extents(extent), by, nullptr);
-    return reshaped("roll", cycled("roll", std::move(all), room.values()), shape.values());
+    return reshape(lazy<T>::of(rolled(lazy<T>(ravel(e)).tree(), dtype_of<T>, by, nullptr)), shape);
 }
 
 // ---- lists of places -----------------------------------------------------------------------------------------------
