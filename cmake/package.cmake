@@ -23,7 +23,7 @@ set(CPACK_DEBIAN_MPI_PACKAGE_SECTION libs)
 # A program's kernels want a compiler on a host, and NVRTC on a GPU; it starts and says so without either.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS g++)
 # Opened where they are: for products and solvers, transforms, and compressed archives on the host.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas0, liblapack3, libfftw3-double3, libfftw3-single3, zlib1g")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas0, liblapack3, libfftw3-double3, libfftw3-single3, libhwy1, zlib1g")
 set(CPACK_COMPONENTS_ALL development)
 find_program(INGOT_SHLIBDEPS dpkg-shlibdeps)  # which knows of what packages a library's libraries are
 mark_as_advanced(INGOT_SHLIBDEPS)

@@ -43,7 +43,8 @@ install_missing() {
 }
 
 # Opened when a program runs.
-run_packages=(libopenblas.so.0=libopenblas0 libfftw3.so.3=libfftw3-double3 libfftw3f.so.3=libfftw3-single3)
+run_packages=(libopenblas.so.0=libopenblas0 libfftw3.so.3=libfftw3-double3 libfftw3f.so.3=libfftw3-single3
+    libhwy_contrib.so.1=libhwy1)
 
 build_packages=(c++=g++ cmake=cmake ninja=ninja-build)
 

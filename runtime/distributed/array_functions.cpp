@@ -16,6 +16,7 @@ namespace ingot::runtime {
 buffer_ref make_like(const buffer& of, bool copy) {
     const distributed_storage& from = storage_of(of);
     storage_ref made = storage_without_memory(from.type, from.where);
+    made->owned = from.owned;
     const rank_session& session = from.session();
     if (copy) {
         made->memory = detail::copy_of(from.memory, session.device);

@@ -339,10 +339,14 @@ void run_last(running& now, const statement_plan& plan, slot& cache, const state
         o = {o.type, &storage->memory, &storage->owned};
         now.storages.push_back(std::move(storage));
     }
-    if (plan.is_value_of && plan.has_share)
-        now.storages[0]->memory = std::move(now.gathered[*plan.is_value_of]);
-    else if (plan.has_share)
+    if (plan.is_value_of && plan.has_share) {
+        distributed_storage& result = *now.storages[0];
+        result.memory = std::move(now.gathered[*plan.is_value_of]);
+        const detail::layout& seen = plan.last.operands[0].where;
+        std::copy_n(seen.strides(), seen.rank(), result.owned.strides());
+    } else if (plan.has_share) {
         run(own);
+    }
     for (std::size_t k = 0; k < now.storages.size(); ++k) {
         *s.outputs[k].memory = buffer_over(std::move(now.storages[k]));
         *s.outputs[k].where = detail::contiguous_layout(plan.made->shape);
@@ -463,7 +467,7 @@ void run_repeats(const statement_plan& plan, const statement& s) {
     if (plan.repeats.size() > 1) copy_border(other);
     workspace room;
     running& now = room.get();
-    // Calls f with step k, and with all that follow as its repetitions.
+    // Calls f with step k, and with those that follow, as many as a kernel may do, as its repetitions.
     const auto with_step = [&](std::size_t k, const buffer* read, buffer_ref& written, const auto& f) {
         const planned_repeat& step = plan.repeats[k];
         now.operands.clear();
@@ -484,7 +488,8 @@ void run_repeats(const statement_plan& plan, const statement& s) {
         detail::layout where = step.written;
         const output out{s.outputs[0].type, &written, &where};
         statement own{s.program, now.operands, s.attributes, {&out, 1}};
-        own.repeated = {static_cast<std::uint32_t>(plan.repeats.size() - k), read, &held};
+        const auto left = static_cast<std::uint32_t>(plan.repeats.size() - k);
+        own.repeated = {std::min(left, detail::most_iterated_steps), read, &held};
         f(own);
     };
     now.steps.clear();

@@ -63,19 +63,41 @@ std::shared_ptr<const placement> placement_of_new(const loops& all, std::span<co
     return made->mesh->session->shared(std::move(made));
 }
 
+/// Whether a value is the new result as it lies: the same placement and, at the same strides, the same elements, but
+/// for axes of extent 1.
+bool is_result(const planned_reduction& step, const detail::layout& seen, const placement& made) {
+    const placement& placed = *step.placed;
+    std::size_t g = 0;
+    const auto skip = [&] {
+        while (g < placed.shape.size() && placed.shape[g] == 1 && placed.over[g] < 0) ++g;
+    };
+    for (std::size_t j = 0; j < made.shape.size(); ++j) {
+        if (made.shape[j] == 1 && made.over[j] < 0) continue;
+        skip();
+        if (g == placed.shape.size() || made.ghosts[j] > 0 || made.shape[j] != placed.shape[g] ||
+            made.over[j] != placed.over[g] || made.ranges[j] != placed.ranges[g])
+            return false;
+        const auto at = static_cast<int>(j), from = static_cast<int>(g++);
+        if (seen.shape()[at] != step.owned.shape()[from] ||
+            (seen.shape()[at] != 1 && seen.strides()[at] != step.owned.strides()[from]))
+            return false;
+    }
+    skip();
+    return g == placed.shape.size() && step.owned.offset == 0 && seen.offset == 0;
+}
+
 /// The step whose value is the new result as it lies.
 std::optional<std::size_t> step_of_result(const statement_plan& plan, const statement& s) {
     if (plan.keeps_program || plan.made == nullptr || s.outputs.size() != 1 || plan.last.program.size() != 1) return {};
     const planned_operand& p = plan.last.operands[0];
     if (p.from != planned_operand::source::gathered || p.at != planned_operand::place::own || !p.has_layout) return {};
     const planned_reduction& step = plan.reductions[p.number];
-    const placement &made = *plan.made, *const placed = step.placed.get();
-    const bool is_same = placed != nullptr && placed->shape == made.shape && placed->over == made.over &&
-                         placed->ranges == made.ranges && step.result_type() == s.outputs[0].type &&
-                         std::ranges::none_of(made.ghosts, [](index_t g) { return g > 0; }) &&
-                         detail::is_in_c_order(step.owned) && detail::is_in_c_order(p.where) &&
-                         step.owned.offset == 0 && p.where.offset == 0 && same_shape(step.owned, p.where);
-    return is_same ? std::optional(p.number) : std::nullopt;
+    const bool is_whole = step.placed != nullptr && step.placed->mesh == plan.made->mesh &&
+                          step.gathered_parts() == 1 &&
+                          static_cast<std::size_t>(p.where.rank()) == plan.made->shape.size();
+    return is_whole && step.result_type() == s.outputs[0].type && is_result(step, p.where, *plan.made)
+               ? std::optional(p.number)
+               : std::nullopt;
 }
 
 bool is_split_along(const loops& all, int axes) {
@@ -187,6 +209,14 @@ void make_plan(statement_plan& plan, const statement& s) {
 
 // ---- kept plans ----------------------------------------------------------------------------------------------------
 
+/// Adds the strides of a part that does not lie in C order, as a step of a plan left it.
+void add_own_order(std::vector<std::uint64_t>& key, const buffer* memory) {
+    if (!is_distributed(memory)) return;
+    const distributed_storage& s = storage_of(*memory);
+    if (std::equal(s.owned.strides(), s.owned.strides() + s.owned.rank(), s.where->owned.strides())) return;
+    for (int j = 0; j < s.owned.rank(); ++j) key.push_back(static_cast<std::uint64_t>(s.owned.strides()[j]));
+}
+
 /// All that a plan depends on. Placements are shared by content while a session lives, so that their addresses say all.
 void write_key(std::vector<std::uint64_t>& key, const statement& s) {
     key.clear();
@@ -202,6 +232,7 @@ void write_key(std::vector<std::uint64_t>& key, const statement& s) {
         key.push_back(first << 16 | static_cast<std::uint64_t>(o.kind) << 8 | static_cast<std::uint64_t>(o.type));
         if (o.where != nullptr) add(key, *o.where);
         key.push_back(reinterpret_cast<std::uintptr_t>(placement_of(o)));
+        add_own_order(key, o.memory);
     }
     for (const output& o : s.outputs) {
         const buffer* const memory = o.memory->get();
@@ -209,6 +240,7 @@ void write_key(std::vector<std::uint64_t>& key, const statement& s) {
                       static_cast<std::uint64_t>(o.scattered) << 8 | static_cast<std::uint64_t>(o.type));
         key.push_back(is_distributed(memory) ? reinterpret_cast<std::uintptr_t>(storage_of(*memory).where.get()) : 0);
         if (memory != nullptr) add(key, *o.where);
+        add_own_order(key, memory);
     }
 }
 

@@ -33,20 +33,39 @@ namespace ingot::runtime {
 
 namespace {
 
+/// The few indices of a row that win, in any order: a heap of those found so far, with the worst one on top.
+template <class Wins>
+void select_few(std::vector<index_t>& chosen, index_t length, index_t count, const Wins& wins) {
+    chosen.resize(static_cast<std::size_t>(count));
+    std::iota(chosen.begin(), chosen.end(), index_t{0});
+    std::make_heap(chosen.begin(), chosen.end(), wins);
+    for (index_t i = count; i < length; ++i) {
+        if (!wins(i, chosen.front())) continue;
+        std::pop_heap(chosen.begin(), chosen.end(), wins);
+        chosen.back() = i;
+        std::push_heap(chosen.begin(), chosen.end(), wins);
+    }
+}
+
 template <class T>
 void select_as(const row_selection& s) {
     run_on_workers(static_cast<std::size_t>(s.rows), [&](std::size_t begin, std::size_t end) {
-        std::vector<index_t> indices(static_cast<std::size_t>(s.length));
+        std::vector<index_t> indices;
         for (std::size_t i = begin; i < end; ++i) {
             const T* const row = reinterpret_cast<const T*>(s.from) + static_cast<index_t>(i) * s.length;
-            std::iota(indices.begin(), indices.end(), index_t{0});
             const in_order before;
             const auto wins = [&](index_t a, index_t b) {
                 const T &x = row[a], &y = row[b];
                 if (s.largest ? before(y, x) : before(x, y)) return true;
                 return a < b && !(s.largest ? before(x, y) : before(y, x));
             };
-            std::ranges::nth_element(indices, indices.begin() + (s.count - 1), wins);
+            if (s.count <= s.length / 64) {
+                select_few(indices, s.length, s.count, wins);
+            } else {
+                indices.resize(static_cast<std::size_t>(s.length));
+                std::iota(indices.begin(), indices.end(), index_t{0});
+                std::ranges::nth_element(indices, indices.begin() + (s.count - 1), wins);
+            }
             std::sort(indices.begin(), indices.begin() + s.count, wins);
             std::copy_n(indices.begin(), s.count, s.to + static_cast<index_t>(i) * s.count);
         }

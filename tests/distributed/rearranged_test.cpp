@@ -112,6 +112,15 @@ TEST_CASE("Fourier transforms of split axes") {
                 check(dist::gather(fft::fft(x, none, axis)), fft::fft(whole, none, axis));
             check(dist::gather(fft::fft2(plane * 2)), fft::fft2(whole(all, all, 2) * 2));
             check(dist::gather(fft::ifft2(fft::fft2(plane))), array<complex>(whole(all, all, 2)));
+            // The transform's elements lie in another order than the plane's.
+            array<complex> turned = fft::fft2(plane), copy = turned;
+            copy += 1;
+            turned(2, all) = turned(1, all) * 2;
+            array<complex> wanted = fft::fft2(whole(all, all, 2));
+            check(dist::gather(copy), wanted + 1);
+            wanted(2, all) = wanted(1, all) * 2;
+            check(dist::gather(turned), wanted);
+            check(dist::gather(turned * copy), wanted * (fft::fft2(whole(all, all, 2)) + 1));
             check(dist::gather(fft::fftn(x)), fft::fftn(whole));
             check(dist::gather(fft::rfft(real(x), none, 0)), fft::rfft(real(whole), none, 0));
             check(dist::gather(fft::rfft(real(x), none, 1)), fft::rfft(real(whole), none, 1));
@@ -148,6 +157,14 @@ TEST_CASE("iterate does as many steps an exchange as the ghost layers are wide")
             check_equal<double>(s, dist::gather(x), whole);
             check_equal<double>(s, dist::gather(iterate(3, y, step)), iterate(3, wanted, step));
         }
+        const array<float> wide = reshape(sin(arange<float>(64 * 80)), {64, 80}).eval();  // several steps a kernel
+        constexpr auto heat = [](const auto& u) {
+            const slice in(1, -1), low(0, -2), high(2, none);
+            return u(in, in) + 0.2f * (u(low, in) + u(high, in) + u(in, low) + u(in, high) - 4 * u(in, in));
+        };
+        test::check_close<float>(
+            s, dist::gather(iterate(17, dist::redistribute(wide, dist::split(m, dist::ghost(8))), heat)),
+            iterate(17, wide, heat), 1e-5);
         const array<double> x = dist::redistribute(whole, dist::split(m, dist::ghost(4)));
         (void)iterate(4, x, step);
         const auto before = dist::counters(s).messages;
