@@ -1,11 +1,14 @@
 // Calls on arrays in parts that are no statements: copies, texts, and the rows of topk.
 #include <algorithm>
+#include <numeric>
 
 #include <ingot/core/array.hpp>
 #include <ingot/sorting/sorts.hpp>
 
+#include "runtime/device/copy_complement.hpp"
 #include "runtime/device/copy_view.hpp"
 #include "runtime/device/transfer.hpp"
+#include "runtime/distributed/draft.hpp"
 #include "runtime/distributed/evaluate.hpp"
 #include "runtime/distributed/exchange.hpp"
 #include "runtime/distributed/plan.hpp"
@@ -25,6 +28,31 @@ buffer_ref make_like(const buffer& of, bool copy) {
         made->memory = allocate_buffer(from.memory->bytes, session.device, *context_on(session.device).stream);
     }
     return buffer_over(std::move(made));
+}
+
+buffer_ref make_like_around(const buffer& of, const detail::layout& part) {
+    const distributed_storage& from = storage_of(of);
+    const placement& p = *from.where;
+    const int rank = from.session().rank;
+    const box mine = p.box_of(rank);
+    access a;
+    bool has_share = take_apart(a, p, part) &&
+                     std::equal(from.owned.strides(), from.owned.strides() + from.owned.rank(), p.owned.strides());
+    for (std::size_t g = 0; has_share && g < mine.size(); ++g)  // at one index of the axis, or moving along it alone
+        if (std::ranges::count_if(a.steps[g], [](index_t step) { return step != 0; }) == 0)
+            has_share = a.first[g] >= mine[g].low && a.first[g] < mine[g].high;
+        else if (p.over[g] >= 0)
+            has_share = std::ranges::count_if(a.steps[g], [](index_t step) { return step != 0; }) == 1;
+    if (!has_share) return make_like(of, true);
+    loops all({}, {}, {}, part);
+    std::vector<int> result(static_cast<std::size_t>(all.rank()));
+    std::iota(result.begin(), result.end(), 0);
+    all.follow(p, part, result);
+    const detail::layout own = narrowed(layout_in(a, part, mine, from.owned), all, result, rank);
+    if (own.size() == 0) return make_like(of, true);
+    buffer_ref made = make_like(of, false);
+    copy_complement(from.type, *from.memory, storage_of(*made).memory, contiguous_layout(p.held), own);
+    return made;
 }
 
 bool read_shown(const buffer& of, std::span<const index_t> edge, std::vector<unsigned char>& bytes) {

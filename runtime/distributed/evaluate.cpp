@@ -242,30 +242,6 @@ buffer_ref folded_by_slices(running& now, const planned_reduction& step, const b
     return whole;
 }
 
-/// Computes a piece of the value of a step that is cut along an axis: layouts are narrowed to it.
-void compute_piece(running& now, const planned_reduction& step, buffer_ref& to, range piece) {
-    if (step.count == 0 || !step.has_share || piece.size() == 0) return;
-    const auto axis = static_cast<int>(*step.cut_along);
-    const auto narrow = [&](detail::layout& l) {
-        if (l.shape()[axis] == 1) return;
-        l.offset += piece.low * l.strides()[axis];
-        l.shape()[axis] = piece.size();
-    };
-    const std::size_t kept = now.layouts.size();
-    std::vector<operand> operands = now.operands;
-    for (operand& o : operands)
-        if (has_axes(o)) {
-            detail::layout& l = now.layouts.emplace_back(*o.where);
-            narrow(l);
-            o.where = &l;
-        }
-    detail::layout part = step.part;
-    narrow(part);
-    const output out{step.type, &to, &part};
-    evaluate_without_slot({step.program, operands, step.attributes, {&out, 1}});
-    now.layouts.resize(kept);
-}
-
 /// Runs a step before the last one. A collective call.
 void reduce_in_parts(running& now, const statement_plan& plan, const planned_reduction& step, const statement& s,
                      rank_session& session) {
@@ -277,15 +253,6 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
     buffer_ref gathered = allocate(step.count * step.gathered_parts());
     if (step.is_computed_later) return now.gathered.push_back(std::move(gathered)), void();
     read_operands(now, plan, step, s);
-    if (step.cut_along) {
-        const distributed_storage from = value_of(step, step.computed, gathered, step.part);
-        pieces by{*step.cut_along, count_pieces(from, *step.cut_along), {}};
-        by.compute = [&](range piece) { compute_piece(now, step, gathered, piece); };
-        buffer_ref moved = allocate(step.owned.size());
-        fetch(from, [&](int r) { return step.placed->box_of(r); }, {moved, step.owned}, by);
-        now.gathered.push_back(std::move(moved));
-        return;
-    }
     if (step.count > 0 && step.has_share) {
         detail::layout part = step.part, part_before = step.part;
         buffer_ref* const before = step.computes_also ? &now.gathered[*step.computes_also] : nullptr;
@@ -303,9 +270,16 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
         if (step.computes_also) gather_parts(*now.gathered[*step.computes_also]);
         gather_parts(*gathered);
     }
-    if (step.sorted_by)
-        gathered = sample_sort(*step.sorted_by, value_of(step, step.computed, gathered, step.part), step.sorted_axis,
-                               *step.placed, step.is_descending);
+    if (step.computed != nullptr) {
+        const distributed_storage from = value_of(step, step.computed, gathered, step.part);
+        if (step.sorted_by) {
+            gathered = sample_sort(*step.sorted_by, from, step.sorted_axis, *step.placed, step.is_descending);
+        } else {
+            buffer_ref moved = allocate(step.owned.size());
+            fetch(from, [&](int r) { return step.placed->box_of(r); }, {moved, step.owned});
+            gathered = std::move(moved);
+        }
+    }
     now.gathered.push_back(std::move(gathered));
 }
 
@@ -571,9 +545,9 @@ void visit_steps(const statement& s, const step_visitor& shown) {
     show_plan(room.get(), plan_of(s), s, shown);
 }
 
-constexpr distributed_functions functions{evaluate_distributed, make_like,     keeps_partition, has_shape,
-                                          read_shown,           take_own_rows, join_rows,       save_parts,
-                                          steps_together,       visit_steps};
+constexpr distributed_functions functions{
+    evaluate_distributed, make_like, make_like_around, keeps_partition, has_shape,  read_shown,
+    take_own_rows,        join_rows, save_parts,       steps_together,  visit_steps};
 
 }  // namespace
 

@@ -14,27 +14,13 @@ struct wanted_box {
     const detail::layout& where;
 };
 
-/// The elements of an array that move in several exchanges, each of a piece of every rank's part: while one piece is
-/// on its way, the next one is computed and packed, and the one before unpacked.
-struct pieces {
-    std::size_t axis = 0;
-    index_t count = 1;
-    /// Computes a piece of this rank's part, `low` to `high` along the axis from the part's beginning. None where the
-    /// part is there.
-    std::function<void(range)> compute{};
-};
-
-/// Above this size, in bytes, a message is cut into pieces.
-inline constinit std::atomic<std::size_t> least_piece{std::size_t{16} << 20};
-
-/// The number of pieces in which such an array moves among all ranks: the same on all.
-index_t count_pieces(const distributed_storage&, std::size_t axis);
+/// From this size on, in bytes, a rank's own elements are copied beside an exchange, on another stream. Exchanges of
+/// pieces that are computed meanwhile gain nothing: NCCL's kernels and others share the multiprocessors and the memory.
+inline constinit std::atomic<std::size_t> copied_beside{std::size_t{8} << 20};
 
 /// Every rank gets the elements of the box that it wants, from the ranks that own them, and its own. `box_of_rank`
 /// must give the same answers on all ranks. A collective call.
 void fetch(const distributed_storage& from, const std::function<box(int rank)>& box_of_rank, const wanted_box& to);
-void fetch(const distributed_storage& from, const std::function<box(int rank)>& box_of_rank, const wanted_box& to,
-           const pieces&);
 
 /// Fills the ghost layers, where they are not valid. A collective call.
 void refresh_ghosts(distributed_storage&);

@@ -62,8 +62,6 @@ struct planned_reduction : planned_step {
     // Another step whose part this one computes too, as its first output; that one computes nothing itself.
     std::optional<std::size_t> computes_also{};
     bool is_computed_later = false;
-    // Along this axis of the part it is computed by pieces, each of which moves while the next one is computed.
-    std::optional<std::size_t> cut_along{};
     bool has_share = true;  // whether this rank has elements of the value
     // Large parts are not gathered: each rank of the group folds a slice of all, then all gather the slices.
     std::optional<detail::word> folded_by{};

@@ -337,7 +337,6 @@ private:
             throw_has_no_form(*moved);
         }
         step.computed = at_;
-        if (!is_sorted) step.cut_along = from;
         step.placed = moved;
         // A Fourier transform of consecutive elements takes a fourth of the time.
         if (one_axis_of_last()) innermost_ = from;

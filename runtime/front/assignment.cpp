@@ -115,7 +115,7 @@ const runtime::distributed_functions* functions_for(const buffer_ref& memory) no
 
 /// Allocates memory for an array and copies into it all elements outside `part`.
 buffer_ref with_complement(const destination& to, const layout& part) {
-    if (const auto* const distributed = functions_for(to.memory)) return distributed->like(*to.memory, true);
+    if (const auto* const distributed = functions_for(to.memory)) return distributed->like_around(*to.memory, part);
     const device_id device = to.memory->device;
     buffer_ref memory = allocate_buffer(to.memory->bytes, device, stream_on(device));
     runtime::copy_complement(to.type, *to.memory, memory, to.where, part);

@@ -42,6 +42,8 @@ struct distributed_functions {
     void (*evaluate)(slot&, const statement&);
     /// A new array of the same shape and partition; `copy`: with the same elements.
     buffer_ref (*like)(const buffer&, bool copy);
+    /// A new array with the elements around a part of it.
+    buffer_ref (*like_around)(const buffer&, const detail::layout& part);
     /// Whether a new result of the statement would have the partition of this memory.
     bool (*keeps_partition)(const statement&, const buffer&);
     /// Whether the array has this shape. Others may share the memory of one of as many elements.

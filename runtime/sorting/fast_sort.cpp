@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <concepts>
 #include <limits>
 #include <type_traits>
@@ -24,7 +25,6 @@ struct highway_api : api_table {
 
     void (*begin)(void* sorter) = function("_ZN3hwy6SorterC1Ev");
     void (*end)(void* sorter) = function("_ZN3hwy6Sorter6DeleteEv");
-    bool (*sorts_doubles)() = function("_ZN3hwy6Sorter11HaveFloat64Ev");
     template <class T>
     using sort_of = void (*)(const void* sorter, T*, std::size_t);
     sort_of<std::uint16_t> sort_u2 = ascending("t");
@@ -33,8 +33,6 @@ struct highway_api : api_table {
     sort_of<std::int32_t> sort_i4 = ascending("i");
     sort_of<std::uint64_t> sort_u8 = ascending("m");
     sort_of<std::int64_t> sort_i8 = ascending("l");
-    sort_of<float> sort_f4 = ascending("f");
-    sort_of<double> sort_f8 = ascending("d");
     sort_of<numbered_key> sort_pairs = ascending("NS_9uint128_tE");
 
     template <class T>
@@ -45,8 +43,6 @@ struct highway_api : api_table {
         if constexpr (std::same_as<T, std::int32_t>) return sort_i4;
         if constexpr (std::same_as<T, std::uint64_t>) return sort_u8;
         if constexpr (std::same_as<T, std::int64_t>) return sort_i8;
-        if constexpr (std::same_as<T, float>) return sort_f4;
-        if constexpr (std::same_as<T, double>) return sorts_doubles() ? sort_f8 : nullptr;
         if constexpr (std::same_as<T, numbered_key>) return sort_pairs;
     }
 
@@ -61,14 +57,30 @@ constexpr std::size_t worth_vectors = 64;
 
 template <class T>
 bool sort_by_highway(T* values, std::size_t n) {
-    if (n < worth_vectors) return false;
-    const highway_api* const api = opened_library<highway_api>::find();
-    const auto sort = api == nullptr ? nullptr : api->of<T>();
-    if (sort == nullptr) return false;
+    const highway_api* const api = n < worth_vectors ? nullptr : opened_library<highway_api>::find();
+    if (api == nullptr) return false;
     alignas(16) std::array<std::byte, 64> sorter{};
     api->begin(sorter.data());
-    sort(sorter.data(), values, n);
+    api->of<T>()(sorter.data(), values, n);
     api->end(sorter.data());
+    return true;
+}
+
+/// Numbers as integers of the same order, for Highway's sorts of floating-point numbers lose infinities (1.0.3).
+template <std::floating_point T>
+bool sort_by_highway(T* values, std::size_t n) {
+    using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    if (n < worth_vectors || opened_library<highway_api>::find() == nullptr) return false;
+    constexpr U sign = U{1} << (8 * sizeof(U) - 1);
+    for (std::size_t i = 0; i < n; ++i) {
+        const U bits = std::bit_cast<U>(values[i]);
+        values[i] = std::bit_cast<T>(static_cast<U>((bits & sign) != 0 ? ~bits : bits | sign));
+    }
+    sort_by_highway(reinterpret_cast<U*>(values), n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const U key = std::bit_cast<U>(values[i]);
+        values[i] = std::bit_cast<T>(static_cast<U>((key & sign) != 0 ? key & ~sign : ~key));
+    }
     return true;
 }
 
