@@ -180,10 +180,10 @@ std::vector<row> statements_over(int log2) {
 
 // ---- many GPUs by a model ----------------------------------------------------------------------------------------
 
-/// Measured with two H200 of one host, NCCL 2.28.9: an exchange of 64 KiB each way took 11.3 us, one of 1 GiB had a
-/// rate of 360 GB/s. Between hosts: a port of 400 Gb/s for each GPU, of which 90% are reached. Messages of an exchange
+/// Measured with two H200 of one host, NCCL 2.28.9: an exchange of 64 KiB each way took 9.5 us, one of 512 MiB had a
+/// rate of 354 GB/s. Between hosts: a port of 400 Gb/s for each GPU, of which 90% are reached. Messages of an exchange
 /// beyond two begin one after the other. An all-gather takes the time of log2(ranks) exchanges.
-constexpr double exchange_time = 11.3, own_host_rate = 360e3, exchange_time_of_hosts = 20, host_rate = 45e3,
+constexpr double exchange_time = 9.5, own_host_rate = 354e3, exchange_time_of_hosts = 20, host_rate = 45e3,
                  message_time = 0.5;  // us, bytes/us
 constexpr int gpus_of_host = 8;
 
@@ -248,8 +248,7 @@ int print_model(int log2) {
     std::printf(
         "Measured: an exchange within a host takes %.1f us and moves %.0f GB/s for a GPU. Assumed: %d GPUs a host; "
         "between hosts %.0f us and %.0f GB/s for a GPU; %.1f us for each message of an exchange beyond two; the time "
-        "of "
-        "log2(GPUs) exchanges for an all-gather.\n",
+        "of log2(GPUs) exchanges for an all-gather.\n",
         exchange_time, own_host_rate / 1e3, gpus_of_host, exchange_time_of_hosts, host_rate / 1e3, message_time);
     return 0;
 }
