@@ -109,7 +109,7 @@ bool cutting::is_same_for_many_threads(node_id of, const node& user) const {
 bool cutting::is_repeated_at_cost(node_id of, const node& user) const {
     // On a GPU that much arithmetic is done while an element of memory is moved.
     const bool on_host = key_.header.where == target::host;
-    const std::uint32_t worth_reading = on_host ? 8 : 48;
+    const std::uint32_t worth_reading = on_host ? 8 : 24;
     const node_kind kind = graph_.nodes[of].kind;
     const bool computed = kind == node_kind::map || kind == node_kind::cast || kind == node_kind::user;
     const std::uint64_t axes = axes_of(of),

@@ -84,17 +84,11 @@ void fetch(const distributed_storage& from, const std::function<box(int rank)>& 
         if (const box received = common(p.box_of(other), wanted); size_of_box(received) > 0)
             all.receive(other, *to.memory, part_of(to.where, wanted, received), stream);
     }
-    const std::size_t copied = static_cast<std::size_t>(size_of_box(kept)) * detail::size_of(from.type);
-    const bool is_beside = copied >= copied_beside.load(std::memory_order_relaxed);
-    stream_state& moving = is_beside ? s.moving_stream() : stream;
-    // The second stream waits for the first, and later the first for the second: the buffers know of the first alone.
-    if (&moving != &stream) wait_for_stream(moving, stream);
-    s.exchange(all.messages, moving);
-    if (copied > 0) {
+    s.exchange(all.messages);
+    if (size_of_box(kept) > 0) {
         detail::layout target = part_of(to.where, wanted, kept);
         copy_view(from.type, *from.memory, part_of(from.owned, own, kept), to.memory, target);
     }
-    if (&moving != &stream) wait_for_stream(stream, moving);
     all.unpack(to.memory);
 }
 

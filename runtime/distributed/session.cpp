@@ -78,30 +78,19 @@ void rank_session::leave() noexcept {
     session_of_thread = nullptr;
     plans_.reset();
     placements_.clear();
-    if (moving_ != nullptr) drop_stream(*moving_);
-    moving_ = nullptr;
     generator_of_ranks = generator_before_;
     current_of_thread = before_;
     if (has_met_by_mpi) end_mpi_session(group);
 }
 
-stream_state& rank_session::moving_stream() {
-    stream_state& own = *context_on(device).stream;
-    if (own.synchronous) return own;
-    if (moving_ == nullptr) moving_ = &acquire_stream(state_of(device), true);
-    return *moving_;
-}
-
-void rank_session::exchange(std::span<const message> messages) { exchange(messages, *context_on(device).stream); }
-
-void rank_session::exchange(std::span<const message> messages, stream_state& stream) {
+void rank_session::exchange(std::span<const message> messages) {
     if (messages.empty()) return;
     ++counted.exchanges;
     for (const message& m : messages) {
         counted.messages += m.is_sent;
         counted.bytes += m.is_sent ? m.bytes : 0;
     }
-    transport_->exchange(messages, stream);
+    transport_->exchange(messages, *context_on(device).stream);
 }
 
 void rank_session::gather(std::span<const int> ranks, void* all, std::size_t bytes_of_each) {

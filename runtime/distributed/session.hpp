@@ -40,11 +40,8 @@ public:
     /// Throws where a rank has failed, the first time only: what is here stays readable.
     void throw_failure_once();
 
-    /// An exchange on the current stream of the rank's device, or on another of its streams.
+    /// An exchange on the current stream of the rank's device.
     void exchange(std::span<const message>);
-    void exchange(std::span<const message>, stream_state&);
-    /// A second stream for exchanges beside other work; the current one where a stream waits for all its work.
-    stream_state& moving_stream();
     /// The parts of as many bytes that these ranks have, in the order in which they lie in `all`; this rank's is there.
     void gather(std::span<const int> ranks, void* all, std::size_t bytes_of_each);
 
@@ -55,7 +52,6 @@ public:
 private:
     const std::unique_ptr<transport> transport_;
     std::vector<message> gathered_;  // workspace
-    stream_state* moving_ = nullptr;
     random::generator generator_;
     random::generator* generator_before_ = nullptr;
     current_state before_;

@@ -9,21 +9,14 @@
 #include <ingot/distributed.hpp>
 #include <ingot/ingot.hpp>
 
-#include "runtime/distributed/exchange.hpp"
-
 namespace ingot::test {
 
 /// Runs f on 1 to 4 ranks, or, on GPUs, which may be emulated ones, on 2 and 4. doctest's checks are made by rank 0's
-/// thread alone, for they may not meet. Between four ranks even small parts are copied beside an exchange.
+/// thread alone, for they may not meet.
 inline void on_ranks(const std::function<void(distributed::session&)>& f) {
     for (const int ranks : {1, 2, 3, 4}) {
         if (ranks % 2 != 0 && !current_device().is_host()) continue;
         CAPTURE(ranks);
-        struct size_limit {
-            std::size_t before = runtime::copied_beside;
-            ~size_limit() { runtime::copied_beside = before; }
-        } const kept;
-        if (ranks == 4) runtime::copied_beside = 1;
         distributed::run_local(ranks, f);
     }
 }
