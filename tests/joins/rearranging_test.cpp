@@ -197,3 +197,50 @@ TEST_CASE("bad numbers, lists and places throw and say which") {
     CHECK_THROWS_AS((void)tile(m, {index_t{1} << 62, 4}), shape_error);
     CHECK_THROWS_AS((void)trim_zeros(m, trim_ends::both, 2), shape_error);
 }
+
+TEST_CASE("rolls in one expression are one kernel, in rows of every length") {
+    for (const index_t n : {3, 70, 1000}) {
+        CAPTURE(n);
+        const array<float> u = reshape(sin(arange<float>(20 * n)), {20, n}).eval();
+        const auto before = counters().kernel_launches;
+        const array<float> lazily = roll(u, 1, 0) + roll(u, -2, 1) * u + roll(roll(u, 5, 1), {-3, n - 1}, {0, 1});
+        CHECK(counters().kernel_launches - before == 1);
+        const array<float> a = roll(u, 1, 0), b = roll(u, -2, 1), c = roll(u, 5, 1), d = roll(c, {-3, n - 1}, {0, 1});
+        CHECK(array_equal(lazily, a + b * u + d).item());
+        CHECK(array_equal(eval(exp(roll(u, 2, 1))), exp(array<float>(roll(u, 2, 1)))).item());
+        CHECK(array_equal(eval(flip(roll(u, 2, 1), 1)(all, slice(0, n, 2))),
+                          array<float>(roll(u, 2, 1))(all, slice(none, none, -2)))
+                  .item());
+    }
+}
+
+TEST_CASE("many parts of one shape are joined by one kernel") {
+    const array<float> f = reshape(arange<float>(12 * 30), {12, 5, 6}).eval();
+    std::vector<lazy<float>> parts;
+    const lazy<float> shared = exp(f(0) / 100.0f);
+    for (int k = 0; k < 12; ++k) parts.push_back(roll(f(k), k, 1) * shared);
+    for (const index_t axis : {0, 1, 2}) {
+        CAPTURE(axis);
+        const auto before = counters().kernel_launches;
+        const lazy<float> joined = stack(parts, axis);
+        CHECK(counters().kernel_launches - before == 1);
+        const array<float> together = joined, along = concatenate(parts, std::min<index_t>(axis, 1));
+        for (int k = 0; k < 12; ++k) {
+            const array<float> part = parts[static_cast<std::size_t>(k)];
+            CHECK(array_equal(eval(moveaxis(together, axis, 0)(k)), part).item());
+            const slice own = axis == 0 ? slice(5 * k, 5 * k + 5) : slice(6 * k, 6 * k + 6);
+            CHECK(array_equal(axis == 0 ? eval(along(own)) : eval(along(all, own)), part).item());
+        }
+    }
+}
+
+TEST_CASE("a costly value that a broadcast repeats is computed once") {
+    const array<double> x = sin(arange<double>(300)).eval(), t = cos(arange<double>(200)).eval();
+    const array<double> row = exp(cos(x)), wanted = row * t(all, newaxis);
+    const auto before = counters().kernel_launches;
+    const array<double> z = exp(cos(x)) * t(all, newaxis);
+    CHECK(counters().kernel_launches - before == 2);
+    CHECK(allclose(z, wanted, 1e-15, 0.0).item());
+    CHECK(allclose(array<double>(exp(cos(x(all, newaxis))) * t), array<double>(row(all, newaxis) * t), 1e-15, 0.0)
+              .item());
+}
