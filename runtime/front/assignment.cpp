@@ -160,6 +160,25 @@ void check_targets_are_disjoint(const char* operation, std::span<const joint_ass
         }
 }
 
+/// Assigns a lazy that is a whole array, such as a join that was written at once, as an array is assigned: both share
+/// the memory. Returns false, and does nothing, for other trees.
+bool share_whole_array(const tree& t, const destination& to) {
+    if (t.program.size() != 1 || kind_of_word(t.program[0]) != word_kind::lazy ||
+        runtime::capture_of_thread() != nullptr)
+        return false;
+    const auto* const node = static_cast<const tree_node*>(t.operands[0].tree);
+    buffer_ref memory;
+    layout where;
+    if (dtype_of_word(node->code) != to.type || !find_leaf(*node, memory, where)) return false;
+    const std::size_t bytes = static_cast<std::size_t>(where.size()) * size_of(to.type);
+    if (!memory || memory->unowned || memory->bytes != bytes || where.offset != 0 || !is_in_c_order(where) ||
+        memory->device.kind() == device_kind::distributed || (to.memory && runtime::is_in_graphs(*to.memory)))
+        return false;
+    to.memory = std::move(memory);
+    to.where = std::move(where);
+    return true;
+}
+
 }  // namespace
 
 void assign_array(const tree& t, destination to, std::uint32_t own) {
@@ -167,6 +186,7 @@ void assign_array(const tree& t, destination to, std::uint32_t own) {
         check_devices("assign", t.operands, *to.memory);
         return evaluate_into(t, {to.type, &to.memory, &to.where});
     }
+    if (share_whole_array(t, to)) return;
     layout where = contiguous_layout(t.shape.span());
     const std::size_t bytes = static_cast<std::size_t>(where.size()) * size_of(to.type);
     const device_id device = device_of_operands(t, to.memory ? to.memory->device : no_device);

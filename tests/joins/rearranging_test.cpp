@@ -221,13 +221,18 @@ TEST_CASE("many parts of one shape are joined by one kernel") {
     for (int k = 0; k < 12; ++k) parts.push_back(roll(f(k), k, 1) * shared);
     for (const index_t axis : {0, 1, 2}) {
         CAPTURE(axis);
+        array<float> assigned = zeros<float>({2});
         const auto before = counters().kernel_launches;
         const lazy<float> joined = stack(parts, axis);
         CHECK(counters().kernel_launches - before == 1);
+        assigned = joined;  // shares the memory until one of them is written
+        CHECK(counters().kernel_launches - before == 1);
+        assigned += 1.0f;
         const array<float> together = joined, along = concatenate(parts, std::min<index_t>(axis, 1));
         for (int k = 0; k < 12; ++k) {
             const array<float> part = parts[static_cast<std::size_t>(k)];
             CHECK(array_equal(eval(moveaxis(together, axis, 0)(k)), part).item());
+            CHECK(array_equal(eval(moveaxis(assigned, axis, 0)(k)), part + 1.0f).item());
             const slice own = axis == 0 ? slice(5 * k, 5 * k + 5) : slice(6 * k, 6 * k + 6);
             CHECK(array_equal(axis == 0 ? eval(along(own)) : eval(along(all, own)), part).item());
         }
