@@ -149,10 +149,12 @@ void host_map::choose_wrapped() {
         const bool only_wraps = !u.gathers() && u.rule == place_rule::wrap &&
                                 inner_class(u.pick, inner_) == stride_class::unit &&
                                 (moved_axes(b_, u.pick) & b_.unravelled_axes()) == 0;
-        if (only_wraps)
+        if (only_wraps) {
             wrapped_ |= axis_bit(u.axes[0]);
-        else
-            for (const int a : u.axes) others |= axis_bit(a);
+            continue;
+        }
+        for (const int a : u.axes) others |= axis_bit(a);
+        if (!u.gathers()) others |= moved_axes(b_, u.pick) & b_.unravelled_axes();  // a place at another's digits
     }
     // Beside an element that is found one by one, its other digits are too.
     for (bool changes = true; changes;) {

@@ -135,6 +135,12 @@ void write_parts(leaf<T>& whole, std::span<const lazy<T>> parts, std::span<layou
     }
 }
 
+template <class T>
+bool have_parts_on_ranks(const lazy_parts<T>& parts) {
+    return std::ranges::any_of(parts,
+                               [](const lazy<T>& part) { return part.on_device().kind() == device_kind::distributed; });
+}
+
 /// A part's place in the layout of the whole.
 layout place_of(const layout& whole, int axis, index_t start, index_t extent) {
     layout l = whole;
@@ -179,16 +185,13 @@ lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
     std::erase_if(parts, [axis = j.axis](const lazy<T>& part) { return part.shape()[axis] == 0; });
     if (parts.empty()) return first;
     if (parts.size() == 1) return parts.front();
-    if (parts.size() > most_lazy_parts) return write_in_turn(operation, parts, j, false);
+    const bool are_in_parts = have_parts_on_ranks(parts);
+    if (parts.size() > most_lazy_parts && !are_in_parts) return write_in_turn(operation, parts, j, false);
     // Where the axes from the joint one on merge to one in every part, the element nearest to an index beyond a part is
     // always the same one, so unused values cost no memory traffic. Parts of one element along the axis are broadcast
     // along it instead.
     // Arrays in parts keep their axes, by which they are split.
-    bool are_single = true, are_in_parts = false;
-    for (const lazy<T>& part : parts) {
-        are_single = are_single && part.shape()[j.axis] == 1;
-        are_in_parts = are_in_parts || part.on_device().kind() == device_kind::distributed;
-    }
+    const bool are_single = std::ranges::all_of(parts, [&](const lazy<T>& part) { return part.shape()[j.axis] == 1; });
     if (j.inner() > 1 && !are_single && !are_in_parts) {
         lazy_parts<T> merged = parts;
         shape_room room, unused;
@@ -205,7 +208,7 @@ lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
 
 template <class T>
 lazy<T> joined_along_new(const char* operation, lazy_parts<T> parts, int axis) {
-    if (parts.size() <= most_lazy_parts) {
+    if (parts.size() <= most_lazy_parts || have_parts_on_ranks(parts)) {
         for (lazy<T>& part : parts) part = expand_dims(part, axis);
         return joined(operation, std::move(parts), axis);
     }

@@ -75,6 +75,16 @@ TEST_CASE("pads and joins of split axes") {
     });
 }
 
+TEST_CASE("joins of many parts") {
+    on_ranks([](dist::session& s) {
+        const array<float> whole = numbers({6, 4}), x = dist::redistribute(whole, dist::split(dist::mesh(s)));
+        std::vector<lazy<float>> in_parts, ordinary;
+        for (int k = 0; k < 10; ++k) in_parts.push_back(x * float(k)), ordinary.push_back(whole * float(k));
+        check_equal<float>(s, dist::gather(concatenate(in_parts, 1)), concatenate(ordinary, 1));
+        check_equal<float>(s, dist::gather(stack(in_parts, 2)), stack(ordinary, 2));
+    });
+}
+
 TEST_CASE("scans of split axes") {
     on_ranks([](dist::session& s) {
         const dist::mesh m(s);

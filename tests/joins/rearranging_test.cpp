@@ -214,6 +214,21 @@ TEST_CASE("rolls in one expression are one kernel, in rows of every length") {
     }
 }
 
+TEST_CASE("a roll of a roll along one axis, and a take of one, read at places of places") {
+    for (const index_t n : {5, 43, 300}) {
+        CAPTURE(n);
+        const array<double> x = sin(arange<double>(n)).eval(), once = roll(x, -3);
+        CHECK(array_equal(eval(roll(roll(x, -3), 4)), roll(once, 4)).item());
+        CHECK(array_equal(eval(roll(roll(roll(x, 2), 1) + x, -1)), roll(array<double>(roll(x, 3) + x), -1)).item());
+        const array<int> i = arange<int>(n) % 4;
+        CHECK(array_equal(eval(take(roll(x, 2), i, 0) + roll(x, 1)),
+                          take(array<double>(roll(x, 2)), i, 0) + array<double>(roll(x, 1)))
+                  .item());
+        const array<double> m = reshape(sin(arange<double>(7 * n)), {7, n}).eval(), turned = roll(m, 1, 0);
+        CHECK(array_equal(eval(roll(transpose(roll(m, 1, 0)), 1)), roll(array<double>(transpose(turned)), 1)).item());
+    }
+}
+
 TEST_CASE("many parts of one shape are joined by one kernel") {
     const array<float> f = reshape(arange<float>(12 * 30), {12, 5, 6}).eval();
     std::vector<lazy<float>> parts;
