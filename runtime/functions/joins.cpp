@@ -191,7 +191,8 @@ lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
     // always the same one, so unused values cost no memory traffic. Parts of one element along the axis are broadcast
     // along it instead.
     // Arrays in parts keep their axes, by which they are split.
-    const bool are_single = std::ranges::all_of(parts, [&](const lazy<T>& part) { return part.shape()[j.axis] == 1; });
+    const bool are_single =
+        std::ranges::all_of(parts, [axis = j.axis](const lazy<T>& part) { return part.shape()[axis] == 1; });
     if (j.inner() > 1 && !are_single && !are_in_parts) {
         lazy_parts<T> merged = parts;
         shape_room room, unused;
