@@ -114,9 +114,10 @@ bool cutting::is_repeated_at_cost(node_id of, const node& user) const {
     const bool computed = kind == node_kind::map || kind == node_kind::cast || kind == node_kind::user;
     const std::uint64_t axes = axes_of(of),
                         inner = outer_ == 0 ? 0 : axis_bit(static_cast<int>(std::bit_width(outer_)) - 1);
-    // The host computes a value that is constant along a row once for the row.
-    return only_maps_ && computed && axes != 0 && (user.axes & ~axes & ~short_axes_) != 0 && !nodes_[of].reshapes &&
-           (!on_host || (axes & inner) != 0) && cost_of(graph_, {of}) >= worth_reading;
+    // The host computes a value that is constant along a row once for the row, and so do packed strips of short rows.
+    const std::uint64_t worth_memory = axes & ~short_axes_ & (on_host ? inner : ~std::uint64_t{0});
+    return only_maps_ && computed && worth_memory != 0 && (user.axes & ~axes & ~short_axes_) != 0 &&
+           !nodes_[of].reshapes && cost_of(graph_, {of}) >= worth_reading;
 }
 
 bool cutting::is_rounded_by_vectors(node_id of) const {
