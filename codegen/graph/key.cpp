@@ -276,9 +276,9 @@ key decode(std::span<const std::uint32_t> words) {
             kind_of_word(w) != word_kind::scatter || code_of_word(w) <= static_cast<std::uint32_t>(scatter_rule::min),
             "has no such rule of scattering");
         require(kind_of_word(w) != word_kind::text || code_of_word(w) == 0, "has no such program word");
-        require(kind_of_word(w) != word_kind::unravel ||
-                    code_of_word(w) <= static_cast<std::uint32_t>(place_rule::wrap),
-                "has no such rule of places");
+        require(
+            kind_of_word(w) != word_kind::unravel || code_of_word(w) <= static_cast<std::uint32_t>(place_rule::wrap),
+            "has no such rule of places");
         require(kind_of_word(w) != word_kind::gather || code_of_word(w) <= static_cast<std::uint32_t>(unchecked_mode),
                 "has no such index mode");
         require(kind_of_word(w) != word_kind::generator ||
