@@ -251,7 +251,10 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
         return allocate_buffer(std::max<std::size_t>(bytes, 1), session.device, stream);
     };
     buffer_ref gathered = allocate(step.count * step.gathered_parts());
-    if (step.is_computed_later) return now.gathered.push_back(std::move(gathered)), void();
+    if (step.is_computed_later) {
+        now.gathered.push_back(std::move(gathered));
+        return;
+    }
     read_operands(now, plan, step, s);
     if (step.count > 0 && step.has_share) {
         detail::layout part = step.part, part_before = step.part;

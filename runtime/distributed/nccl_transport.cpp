@@ -148,8 +148,10 @@ public:
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
         const auto end = [c = shared_] {
             const std::lock_guard lock(c->mutex);
-            const bool is_over = c->is_over.exchange(true) || c->native == nullptr;
-            return is_over ? nccl_result::success : c->api.destroy(c->native);
+            if (c->is_over || c->native == nullptr) return nccl_result::success;
+            const nccl_result r = c->api.destroy(c->native);
+            c->is_over = true;  // only now: until it returns, an abort may have to end it
+            return r;
         };
         try {
             if (run_beside(backend_, end, [&] { return std::chrono::steady_clock::now() < deadline; })) return;
@@ -159,34 +161,32 @@ public:
     }
 
     void exchange(std::span<const message> messages, stream_state& stream) override {
+        constexpr const char* name = "ncclSend and ncclRecv";
         bool is_connected = true;
         for (const message& m : messages) {
             std::vector<bool>& known = m.is_sent ? has_sent_ : has_received_;
             is_connected = is_connected && known[static_cast<std::size_t>(m.peer)];
             known[static_cast<std::size_t>(m.peer)] = true;
         }
-        const auto call = [c = shared_, s = stream.native](std::span<const message> all) {
-            return c->locked([&] { return c->exchange(all, s); });
-        };
-        if (is_connected) return check("ncclSend and ncclRecv", call(messages));
-        beside("ncclSend and ncclRecv",
-               [call, own = std::vector(messages.begin(), messages.end())] { return call(own); });
+        group_->throw_if_failed();
+        if (is_connected) return check(name, shared_->exchange(messages, stream.native));
+        beside(name, [c = shared_, s = stream.native, own = std::vector(messages.begin(), messages.end())] {
+            return c->exchange(own, s);
+        });
     }
 
     /// Messages to each rank would take time in proportion to their number; NCCL's all-gather does not.
     bool all_gather(void* all, std::size_t bytes, stream_state& stream) override {
-        const auto call = [c = shared_, all, bytes, s = stream.native, rank = static_cast<std::size_t>(group_->rank)] {
-            return c->locked([&] {
-                const auto* const own = static_cast<const std::byte*>(all) + bytes * rank;
-                return c->api.all_gather(own, all, bytes, nccl_bytes, c->native, as_pointer(s));
-            });
-        };
+        constexpr const char* name = "ncclAllGather";
         // NCCL chooses its algorithm by the size, and connects the ranks for each when it is used first.
         bool& is_connected = has_gathered_[static_cast<std::size_t>(std::bit_width(bytes))];
+        const int rank = group_->rank;
+        group_->throw_if_failed();
         if (std::exchange(is_connected, true))
-            check("ncclAllGather", call());
+            check(name, shared_->all_gather(rank, all, bytes, stream.native));
         else
-            beside("ncclAllGather", call);
+            beside(name,
+                   [c = shared_, rank, all, bytes, s = stream.native] { return c->all_gather(rank, all, bytes, s); });
         return true;
     }
 
@@ -201,17 +201,31 @@ private:
         std::timed_mutex mutex;
         std::atomic<bool> is_over{false};
 
-        nccl_result exchange(std::span<const message> messages, native_stream s) const {
-            nccl_result failed = api.group_start();
-            for (const message& m : messages) {
-                const nccl_result r = m.is_sent
-                                          ? api.send(m.data, m.bytes, nccl_bytes, m.peer, native, as_pointer(s))
-                                          : api.receive(m.data, m.bytes, nccl_bytes, m.peer, native, as_pointer(s));
-                if (failed == nccl_result::success) failed = r;
-            }
-            const nccl_result ended = api.group_end();  // always, else the thread's next communicator would never start
-            return failed == nccl_result::success ? ended : failed;
+        nccl_result exchange(std::span<const message> messages, native_stream s) {
+            return locked([&] {
+                nccl_result failed = api.group_start();
+                for (const message& m : messages) {
+                    const nccl_result r = m.is_sent
+                                              ? api.send(m.data, m.bytes, nccl_bytes, m.peer, native, as_pointer(s))
+                                              : api.receive(m.data, m.bytes, nccl_bytes, m.peer, native, as_pointer(s));
+                    if (failed == nccl_result::success) failed = r;
+                }
+                // Always, else the thread's next communicator would never start.
+                const nccl_result ended = api.group_end();
+                return failed == nccl_result::success ? ended : failed;
+            });
         }
+        nccl_result all_gather(int rank, void* all, std::size_t bytes, native_stream s) {
+            const auto* const own = static_cast<const std::byte*>(all) + bytes * static_cast<std::size_t>(rank);
+            return locked([&] { return api.all_gather(own, all, bytes, nccl_bytes, native, as_pointer(s)); });
+        }
+        void abort() noexcept {
+            // A call that waits for the failed rank holds the mutex, and the abort alone ends it.
+            const std::unique_lock lock(mutex, std::chrono::seconds(1));
+            if (!is_over.exchange(true) && native != nullptr) api.abort(native);
+        }
+
+    private:
         /// Calls f while no other thread aborts the communicator.
         template <class F>
         nccl_result locked(F f) {
@@ -222,11 +236,6 @@ private:
             if (asked != nccl_result::success || failed != nccl_result::success)
                 return asked != nccl_result::success ? asked : failed;
             return f();
-        }
-        void abort() noexcept {
-            // A call that waits for the failed rank holds the mutex, and the abort alone ends it.
-            const std::unique_lock lock(mutex, std::chrono::seconds(1));
-            if (!is_over.exchange(true) && native != nullptr) api.abort(native);
         }
     };
 

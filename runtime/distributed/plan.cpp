@@ -209,12 +209,15 @@ void make_plan(statement_plan& plan, const statement& s) {
 
 // ---- kept plans ----------------------------------------------------------------------------------------------------
 
-/// Adds the strides of a part that does not lie in C order, as a step of a plan left it.
-void add_own_order(std::vector<std::uint64_t>& key, const buffer* memory) {
-    if (!is_distributed(memory)) return;
+/// Whether a step of a plan left a part in another order than C's.
+bool is_turned(const buffer* memory) {
+    if (!is_distributed(memory)) return false;
     const distributed_storage& s = storage_of(*memory);
-    if (std::equal(s.owned.strides(), s.owned.strides() + s.owned.rank(), s.where->owned.strides())) return;
-    for (int j = 0; j < s.owned.rank(); ++j) key.push_back(static_cast<std::uint64_t>(s.owned.strides()[j]));
+    return !std::equal(s.owned.strides(), s.owned.strides() + s.owned.rank(), s.where->owned.strides());
+}
+void add_strides_of_turned(std::vector<std::uint64_t>& key, const buffer* memory) {
+    const detail::layout& owned = storage_of(*memory).owned;
+    for (int j = 0; j < owned.rank(); ++j) key.push_back(static_cast<std::uint64_t>(owned.strides()[j]));
 }
 
 /// All that a plan depends on. Placements are shared by content while a session lives, so that their addresses say all.
@@ -229,18 +232,21 @@ void write_key(std::vector<std::uint64_t>& key, const statement& s) {
         std::size_t first = i;  // with this memory: equal values are computed once
         for (std::size_t k = 0; o.memory != nullptr && k < i && first == i; ++k)
             if (s.operands[k].memory == o.memory) first = k;
-        key.push_back(first << 16 | static_cast<std::uint64_t>(o.kind) << 8 | static_cast<std::uint64_t>(o.type));
+        const bool turned = is_turned(o.memory);
+        key.push_back(static_cast<std::uint64_t>(turned) << 63 | first << 16 | static_cast<std::uint64_t>(o.kind) << 8 |
+                      static_cast<std::uint64_t>(o.type));
         if (o.where != nullptr) add(key, *o.where);
         key.push_back(reinterpret_cast<std::uintptr_t>(placement_of(o)));
-        add_own_order(key, o.memory);
+        if (turned) add_strides_of_turned(key, o.memory);
     }
     for (const output& o : s.outputs) {
         const buffer* const memory = o.memory->get();
-        key.push_back(static_cast<std::uint64_t>(memory != nullptr) << 9 |
+        const bool turned = is_turned(memory);
+        key.push_back(static_cast<std::uint64_t>(turned) << 63 | static_cast<std::uint64_t>(memory != nullptr) << 9 |
                       static_cast<std::uint64_t>(o.scattered) << 8 | static_cast<std::uint64_t>(o.type));
         key.push_back(is_distributed(memory) ? reinterpret_cast<std::uintptr_t>(storage_of(*memory).where.get()) : 0);
         if (memory != nullptr) add(key, *o.where);
-        add_own_order(key, memory);
+        if (turned) add_strides_of_turned(key, memory);
     }
 }
 

@@ -2,7 +2,6 @@
 #include <ingot/core/joins.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -102,7 +101,7 @@ lazy<T> read_in_turn(const char* operation, const lazy_parts<T>& parts, int axis
     return result;
 }
 
-/// Arrays that some parts write: this many parts at most by one kernel.
+/// One kernel writes so many parts at most.
 constexpr std::size_t most_parts_together = 16;
 constinit slot of_parts;
 
@@ -158,8 +157,9 @@ layout without_axis(const layout& of, int axis) {
     return l;
 }
 
+/// The join as an array. `is_new_axis`: the parts lack the joint axis, along which each is one element.
 template <class T>
-lazy<T> write_in_turn(const char* operation, const lazy_parts<T>& parts, const joint& j, bool is_new_axis) {
+lazy<T> write_at_once(const char* operation, const lazy_parts<T>& parts, const joint& j, bool is_new_axis) {
     const device_id device = j.device == no_device ? current_place() : j.device;
     leaf<T> whole = new_leaf<T>(operation, j.extents().span(), device);
     const layout all = contiguous_layout(j.extents().span());
@@ -186,7 +186,7 @@ lazy<T> joined(const char* operation, lazy_parts<T> parts, index_t axis) {
     if (parts.empty()) return first;
     if (parts.size() == 1) return parts.front();
     const bool are_in_parts = have_parts_on_ranks(parts);
-    if (parts.size() > most_lazy_parts && !are_in_parts) return write_in_turn(operation, parts, j, false);
+    if (parts.size() > most_lazy_parts && !are_in_parts) return write_at_once(operation, parts, j, false);
     // Where the axes from the joint one on merge to one in every part, the element nearest to an index beyond a part is
     // always the same one, so unused values cost no memory traffic. Parts of one element along the axis are broadcast
     // along it instead.
@@ -213,19 +213,19 @@ lazy<T> joined_along_new(const char* operation, lazy_parts<T> parts, int axis) {
         for (lazy<T>& part : parts) part = expand_dims(part, axis);
         return joined(operation, std::move(parts), axis);
     }
-    // An axis more would be another tree of a large part.
+    // Parts with an axis more would be other trees, which share nothing.
     std::vector<other_operand> facts = facts_of_parts(parts);
-    std::vector<std::array<index_t, max_rank>> rooms(1);
+    shape_room room;
     const extents_ref own = facts[0].shape;
     if (own.rank == max_rank)
         fail(operation, "arrays of rank " + std::to_string(own.rank) + ", and no more axes are possible");
-    std::copy_n(own.data, axis, rooms[0].data());
-    rooms[0][static_cast<std::size_t>(axis)] = 1;
-    std::copy_n(own.data + axis, own.rank - axis, rooms[0].data() + axis + 1);
-    for (other_operand& part : facts) part.shape = {rooms[0].data(), own.rank + 1};
+    std::copy_n(own.data, axis, room);
+    room[axis] = 1;
+    std::copy_n(own.data + axis, own.rank - axis, room + axis + 1);
+    for (other_operand& part : facts) part.shape = {room, own.rank + 1};
     joint j;
     find_joint(j, operation, facts, axis);
-    return write_in_turn(operation, parts, j, true);
+    return write_at_once(operation, parts, j, true);
 }
 
 #define INGOT_JOINED(T)                                                     \

@@ -71,16 +71,9 @@ template <std::floating_point T>
 bool sort_by_highway(T* values, std::size_t n) {
     using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     if (n < worth_vectors || opened_library<highway_api>::find() == nullptr) return false;
-    constexpr U sign = U{1} << (8 * sizeof(U) - 1);
-    for (std::size_t i = 0; i < n; ++i) {
-        const U bits = std::bit_cast<U>(values[i]);
-        values[i] = std::bit_cast<T>(static_cast<U>((bits & sign) != 0 ? ~bits : bits | sign));
-    }
+    for (std::size_t i = 0; i < n; ++i) values[i] = std::bit_cast<T>(into_order(std::bit_cast<U>(values[i])));
     sort_by_highway(reinterpret_cast<U*>(values), n);
-    for (std::size_t i = 0; i < n; ++i) {
-        const U key = std::bit_cast<U>(values[i]);
-        values[i] = std::bit_cast<T>(static_cast<U>((key & sign) != 0 ? key & ~sign : ~key));
-    }
+    for (std::size_t i = 0; i < n; ++i) values[i] = std::bit_cast<T>(out_of_order(std::bit_cast<U>(values[i])));
     return true;
 }
 
@@ -99,14 +92,10 @@ void sort_halves(T* values, std::size_t n) {
     std::vector<std::uint16_t> keys(n);
     const auto end = std::partition(values, values + n, [](T x) { return !is_nan(static_cast<float>(x)); });
     const auto numbers = static_cast<std::size_t>(end - values);
-    std::transform(values, end, keys.begin(), [](T x) {
-        const int bits = x.bits();
-        return static_cast<std::uint16_t>((bits & 0x8000) != 0 ? ~bits : bits | 0x8000);
-    });
+    std::transform(values, end, keys.begin(), [](T x) { return into_order(x.bits()); });
     fast_sort(keys.data(), numbers);
-    std::transform(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(numbers), values, [](int key) {
-        return T::from_bits(static_cast<std::uint16_t>((key & 0x8000) != 0 ? key & 0x7fff : ~key));
-    });
+    std::transform(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(numbers), values,
+                   [](std::uint16_t key) { return T::from_bits(out_of_order(key)); });
 }
 
 }  // namespace

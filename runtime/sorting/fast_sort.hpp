@@ -22,30 +22,34 @@ struct alignas(16) numbered_key {
 template <class T>
 void fast_sort(T* values, std::size_t n);
 
-/// A number that is ordered as in_order orders real numbers: both zeros are equal, and NaN is the greatest.
+/// The bits of a floating-point number as an integer of the same order, and back. NaN is not ordered; -0 is before 0.
+template <class U>
+constexpr U into_order(U bits) noexcept {
+    constexpr U sign = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
+    return static_cast<U>((bits & sign) != 0 ? ~bits : bits | sign);
+}
+template <class U>
+constexpr U out_of_order(U key) noexcept {
+    constexpr U sign = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
+    return static_cast<U>((key & sign) != 0 ? key & ~sign : ~key);
+}
+
+/// A real number as an integer, ordered as in_order orders it: both zeros are equal, and NaN is the greatest.
 template <class T>
 std::uint64_t ordered_bits(T value) noexcept {
-    const auto ordered = [](auto bits, auto infinity) {
-        using U = decltype(bits);
-        constexpr int sign = 8 * sizeof(U) - 1;
-        const auto magnitude = static_cast<U>(bits & static_cast<U>(~(U{1} << sign)));
-        if (magnitude > infinity) return static_cast<U>(~U{0});
-        if (magnitude == 0) return static_cast<U>(U{1} << sign);
-        return static_cast<U>(bits >> sign != 0 ? ~bits : bits | U{1} << sign);
-    };
-    if constexpr (std::is_same_v<T, float16>)
-        return ordered(value.bits(), std::uint16_t{0x7c00});
-    else if constexpr (std::is_same_v<T, bfloat16>)
-        return ordered(value.bits(), std::uint16_t{0x7f80});
-    else if constexpr (std::is_same_v<T, float>)
-        return ordered(std::bit_cast<std::uint32_t>(value), std::uint32_t{0x7f800000});
-    else if constexpr (std::is_same_v<T, double>)
-        return ordered(std::bit_cast<std::uint64_t>(value), std::uint64_t{0x7ff0000000000000});
-    else if constexpr (std::is_signed_v<T>)
-        return static_cast<std::make_unsigned_t<T>>(static_cast<std::make_unsigned_t<T>>(value) ^
-                                                    std::make_unsigned_t<T>{1} << (8 * sizeof(T) - 1));
-    else
-        return value;
+    if constexpr (std::is_integral_v<T>) {
+        using U = std::make_unsigned_t<T>;
+        return std::is_signed_v<T> ? static_cast<U>(static_cast<U>(value) ^ U{1} << (8 * sizeof(U) - 1))
+                                   : static_cast<U>(value);
+    } else if constexpr (sizeof(T) == 2) {
+        const auto number = static_cast<float>(value);
+        if (number != number) return 0xffff;
+        return into_order(number == 0 ? std::uint16_t{0} : value.bits());
+    } else {
+        using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        if (value != value) return static_cast<U>(~U{0});
+        return into_order(value == 0 ? U{0} : std::bit_cast<U>(value));
+    }
 }
 
 }  // namespace ingot::runtime

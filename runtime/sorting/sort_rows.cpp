@@ -72,7 +72,7 @@ struct keyed_pair {
     static void sort(type* begin, type* end) { std::sort(begin, end, in_order()); }
     static constexpr in_order before{};
 };
-/// Of rows below 2^32 elements: real numbers are integers whose low part is the index.
+/// In rows below 2^32 elements real numbers are integers, behind which the index is the low part or a second number.
 template <class T>
 struct keyed : keyed_pair<T> {};
 template <class T>

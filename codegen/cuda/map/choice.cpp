@@ -23,7 +23,7 @@ constexpr std::uint32_t fewest_chunks = 2, most_chunks = 4;  // of a flat map
 std::uint32_t elements_within(const cuda_kernel& b, std::uint32_t most) {
     constexpr std::size_t large_graph = 64;
     constexpr std::uint32_t most_registers = 160;  // of 255: addresses and loop counters need some
-    constexpr std::size_t many_arrays = 12;  // a few elements of each keep the memory busy, with more threads
+    constexpr std::size_t many_arrays = 12;        // a few elements of each keep the memory busy, with more threads
     if (b.inputs.size() + b.outputs.size() > many_arrays) most = std::min(most, 2u);
     const std::uint32_t registers = b.graph.nodes.size() > large_graph ? live_registers(b.graph) : 0;
     while (most > 1 && (most * b.cost > statement_budget || most * registers > most_registers)) most /= 2;

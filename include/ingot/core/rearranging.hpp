@@ -1,5 +1,6 @@
-// Rearranged, repeated and removed elements. tile, repeat and roll read elements in cycles and are expressions that
-// fuse as views do; insert and delete_elements are joins of slices, or one gather where there are many; trim_zeros.
+// Rearranged, repeated and removed elements. tile and repeat read elements in cycles, roll reads at places that wrap;
+// all are expressions that fuse as views do. insert and delete_elements are joins of slices, or one gather where there
+// are many; trim_zeros.
 #pragma once
 
 #include <initializer_list>
