@@ -281,13 +281,16 @@ int main(int argc, char** argv) {
     }
 
     // Rows to columns, beside an exchange of as many bytes from and to contiguous memory.
-    double own = 0, bare = 0;
+    double own = 0, bare = 0, of_expression = 0, alone_of_expression = 0;
     dist::run_local(ranks, [&](dist::session& s) {
         const dist::mesh m(s);
         const dist::partition by_rows = dist::split(m), by_columns = dist::split(m, {"", "ranks"});
         const array<float> x = filled({side, side}, &by_rows);
-        const double moving =
-            timed([&] { array<float> y = dist::redistribute(x, by_columns); }, 10, [&] { s.barrier(); });
+        const auto time_of = [&](const auto& f) { return timed(f, 10, [&] { s.barrier(); }); };
+        const auto expression = where(x > 0.5F, x * x, x + 1);
+        const double moving = time_of([&] { array<float> y = dist::redistribute(x, by_columns); });
+        const double moving_expression = time_of([&] { array<float> y = dist::redistribute(expression, by_columns); });
+        const double computing = time_of([&] { array<float> y = expression; });
         const std::size_t bytes = static_cast<std::size_t>(side * side) * 4 / static_cast<std::size_t>(ranks * ranks);
         array<float> from = empty<float>({side * side / ranks}), to = empty<float>({side * side / ranks});
         std::vector<runtime::message> messages;
@@ -297,8 +300,10 @@ int main(int argc, char** argv) {
             messages.push_back({other, from.mutable_data() + at, bytes, true});
             messages.push_back({other, to.mutable_data() + at, bytes, false});
         }
-        const double exchanging = timed([&] { s.state()->exchange(messages); }, 10, [&] { s.barrier(); });
-        if (s.rank() == 0) own = moving, bare = exchanging;
+        const double exchanging = time_of([&] { s.state()->exchange(messages); });
+        if (s.rank() != 0) return;
+        own = moving, bare = exchanging, of_expression = moving_expression;
+        alone_of_expression = computing + exchanging;
     });
     out.add({.section = "distributed",
              .name = "redistribute " + std::to_string(side) + "^2 from rows to columns, " + std::to_string(ranks) +
@@ -309,6 +314,16 @@ int main(int argc, char** argv) {
              .baseline_time = bare,
              .kind = bench::promise::share,
              .goal = 0.9});
+
+    out.add(
+        {.section = "distributed",
+         .name = "redistribute of an expression, " + std::to_string(side) + "^2, " + std::to_string(ranks) + " ranks",
+         .unit = "us",
+         .time = of_expression,
+         .baseline = "the expression, and the exchange of the bytes",
+         .baseline_time = alone_of_expression,
+         .kind = bench::promise::share,
+         .goal = 0.9});
 
     // The host's time of a statement over arrays in parts, beside one over ordinary arrays of the part's size.
     double in_parts = 0, alone = 0;

@@ -6,6 +6,7 @@
 #include "runtime/device/copy_view.hpp"
 #include "runtime/distributed/exchange.hpp"
 #include "runtime/distributed/plan.hpp"
+#include "runtime/trees/lazy.hpp"
 
 namespace ingot::detail::parts {
 
@@ -65,6 +66,28 @@ void move_to_partition(destination to, const buffer_ref& from, const detail::lay
     runtime::fetch(source, [&](int rank) { return where->box_of(rank); }, {made->memory, made->owned});
     to.where = detail::contiguous_layout(where->shape);
     to.memory = where->is_split() ? runtime::buffer_over(std::move(made)) : std::move(made->memory);
+}
+
+void evaluate_under_partition(destination to, const tree_ref& e, const distributed::partition& p) {
+    const extents_ref shape = e->extents();
+    const auto wanted = runtime::place("distributed::redistribute", shape.span(), *p.state());
+    const word program = make_word(word_kind::lazy, to.type);
+    runtime::operand tree;
+    tree.kind = operand_kind::lazy;
+    tree.type = to.type;
+    tree.tree = e.get();
+    buffer_ref memory;
+    layout where;
+    const runtime::output out{to.type, &memory, &where};
+    runtime::statement s{{&program, 1}, {&tree, 1}, {}, {&out, 1}};
+    s.moved_to = &wanted;
+    runtime::evaluate_without_slot(s);
+    if (memory && has_parts(memory) && storage_of(*memory).where == wanted) {
+        to.memory = std::move(memory);
+        to.where = where;
+        return;
+    }
+    move_to_partition(to, memory, where, p);
 }
 
 void copy_to_all(destination to, const buffer_ref& from, const detail::layout& from_where) {

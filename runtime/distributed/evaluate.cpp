@@ -150,11 +150,11 @@ distributed_storage value_of(const planned_reduction& step, const std::shared_pt
 
 /// This rank's operands of a step. A collective call, for it exchanges what they read of others' elements; with
 /// `shown` it exchanges nothing and shows what it would.
-void read_operands(running& now, const statement_plan& plan, const planned_step& step, const statement& s,
-                   const step_visitor* shown = nullptr) {
+void read_operands(running& now, const statement_plan& plan, std::span<const planned_operand> operands,
+                   const statement& s, const step_visitor* shown = nullptr) {
     const rank_session& session = session_of(s);
     now.operands.clear();
-    for (const planned_operand& p : step.operands) {
+    for (const planned_operand& p : operands) {
         operand& o = now.operands.emplace_back();
         if (p.from == planned_operand::source::gathered) {
             const planned_reduction& made = plan.reductions[p.number];
@@ -255,7 +255,7 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
         now.gathered.push_back(std::move(gathered));
         return;
     }
-    read_operands(now, plan, step, s);
+    read_operands(now, plan, step.operands, s);
     if (step.count > 0 && step.has_share) {
         detail::layout part = step.part, part_before = step.part;
         buffer_ref* const before = step.computes_also ? &now.gathered[*step.computes_also] : nullptr;
@@ -286,8 +286,36 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
     now.gathered.push_back(std::move(gathered));
 }
 
+/// Computes the elements that go to each rank, exchanges them, and so makes the output under another placement.
+void run_parts_for_ranks(running& now, const statement_plan& plan, const statement& s) {
+    rank_session& session = session_of(s);
+    stream_state& stream = *context_on(session.device).stream;
+    const output& out = s.outputs[0];
+    const auto program = plan.keeps_program ? s.program : std::span<const word>(plan.last.program);
+    const auto attributes = plan.keeps_program ? s.attributes : std::span<const word>(plan.last.attributes);
+    storage_ref made = make_storage(out.type, *s.moved_to);
+    std::vector<buffer_ref> packed(plan.part_for_rank.size());
+    for (std::size_t r = 0; r < packed.size(); ++r) {
+        const planned_part& part = plan.part_for_rank[r];
+        read_operands(now, plan, part.operands, s);
+        if (!part.has_share) continue;
+        const bool is_own = r == static_cast<std::size_t>(session.rank);
+        if (!is_own)
+            packed[r] = allocate_buffer(static_cast<std::size_t>(part.written.size()) * detail::size_of(out.type),
+                                        session.device, stream);
+        detail::layout where = part.written;
+        const output own{out.type, is_own ? &made->memory : &packed[r], &where};
+        evaluate_without_slot({program, now.operands, attributes, {&own, 1}});
+    }
+    fetch_packed(packed, out.type, *plan.made, [&](int r) { return made->where->box_of(r); },
+                 {made->memory, made->owned});
+    *out.where = detail::contiguous_layout(made->where->shape);
+    *out.memory = buffer_over(std::move(made));
+}
+
 void run_last(running& now, const statement_plan& plan, slot& cache, const statement& s) {
-    read_operands(now, plan, plan.last, s);
+    if (!plan.part_for_rank.empty()) return run_parts_for_ranks(now, plan, s);
+    read_operands(now, plan, plan.last.operands, s);
     now.outputs.assign(s.outputs.begin(), s.outputs.end());
     const auto run = [&](const statement& share) {
         plan.keeps_program ? evaluate(cache, share) : evaluate_without_slot(share);
@@ -335,7 +363,7 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
     const rank_session& session = session_of(s);
     stream_state& stream = *context_on(session.device).stream;
     for (const planned_reduction& step : plan.reductions) {
-        read_operands(now, plan, step, s, &shown);
+        read_operands(now, plan, step.operands, s, &shown);
         buffer_ref memory[2];
         detail::layout where[2];
         const output outs[] = {{step.type, &memory[0], &where[0]}, {step.type, &memory[1], &where[1]}};
@@ -375,7 +403,7 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
                      static_cast<std::size_t>(step.owned.size()) * detail::size_of(step.result_type()));
         now.gathered.push_back(allocate_buffer(std::max<std::size_t>(held, 1), session.device, stream));
     }
-    read_operands(now, plan, plan.last, s, &shown);
+    read_operands(now, plan, plan.last.operands, s, &shown);
     std::vector<buffer_ref> memory(s.outputs.size());
     std::vector<detail::layout> where(s.outputs.size());
     for (std::size_t k = 0; k < memory.size(); ++k) now.outputs.push_back({s.outputs[k].type, &memory[k], &where[k]});
@@ -446,7 +474,7 @@ void run_repeats(const statement_plan& plan, const statement& s) {
     running& now = room.get();
     // Calls f with step k, and with those that follow, as many as a kernel may do, as its repetitions.
     const auto with_step = [&](std::size_t k, const buffer* read, buffer_ref& written, const auto& f) {
-        const planned_repeat& step = plan.repeats[k];
+        const planned_part& step = plan.repeats[k];
         now.operands.clear();
         for (const planned_operand& p : step.operands) {
             operand& o = now.operands.emplace_back(s.operands[p.number]);
@@ -506,7 +534,10 @@ void evaluate_distributed(slot& cache, const statement& s) {
     }
     if (!is_flat(s)) {
         // Not by the statement's slot, which knows kernels by the layouts alone: the flat program is another one.
-        return evaluate_without_slot(flat_statement(s).get());
+        const flat_statement flat(s);
+        statement own = flat.get();
+        own.moved_to = s.moved_to;
+        return evaluate_without_slot(own);
     }
     rank_session& session = session_of(s);
 #if INGOT_DEBUG

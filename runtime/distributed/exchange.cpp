@@ -61,6 +61,16 @@ struct parcels {
         order_write(*a.packed, stream);
         messages.push_back({peer, a.packed->data, bytes_of(part), false});
     }
+    /// What the other ranks have of the box that this one wants.
+    void receive_all(const placement& p, const box& wanted, const wanted_box& to, stream_state& stream) {
+        const rank_session& s = *p.mesh->session;
+        order_write(*to.memory, stream);
+        for (int other = 0; other < s.size; ++other) {
+            if (other == s.rank || p.is_replica_of(s.rank, other)) continue;
+            if (const box received = common(p.box_of(other), wanted); size_of_box(received) > 0)
+                receive(other, *to.memory, part_of(to.where, wanted, received), stream);
+        }
+    }
     void unpack(buffer_ref& to) {
         for (arriving& a : unpacked_later) copy_view(type, *a.packed, a.contiguous, to, a.where);
     }
@@ -76,19 +86,35 @@ void fetch(const distributed_storage& from, const std::function<box(int rank)>& 
     parcels all;
     all.begin(from.type);
     order_read(*from.memory, stream);
-    order_write(*to.memory, stream);
     for (int other = 0; other < s.size; ++other) {
         if (other == s.rank || p.is_replica_of(s.rank, other)) continue;
         if (const box sent = common(own, box_of_rank(other)); size_of_box(sent) > 0)
             all.send(other, *from.memory, part_of(from.owned, own, sent));
-        if (const box received = common(p.box_of(other), wanted); size_of_box(received) > 0)
-            all.receive(other, *to.memory, part_of(to.where, wanted, received), stream);
     }
+    all.receive_all(p, wanted, to, stream);
     s.exchange(all.messages);
     if (size_of_box(kept) > 0) {
         detail::layout target = part_of(to.where, wanted, kept);
         copy_view(from.type, *from.memory, part_of(from.owned, own, kept), to.memory, target);
     }
+    all.unpack(to.memory);
+}
+
+void fetch_packed(std::span<const buffer_ref> packed, dtype type, const placement& p,
+                  const std::function<box(int rank)>& box_of_rank, const wanted_box& to) {
+    rank_session& s = *p.mesh->session;
+    stream_state& stream = *context_on(s.device).stream;
+    parcels all;
+    all.begin(type);
+    const box own = p.box_of(s.rank);
+    for (int other = 0; other < s.size; ++other) {
+        const buffer_ref& part = packed[static_cast<std::size_t>(other)];
+        if (!part) continue;
+        order_read(*part, stream);
+        all.send(other, *part, contiguous_layout(common(own, box_of_rank(other))));
+    }
+    all.receive_all(p, box_of_rank(s.rank), to, stream);
+    s.exchange(all.messages);
     all.unpack(to.memory);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "runtime/distributed/storage.hpp"
 
@@ -17,6 +18,11 @@ struct wanted_box {
 /// must give the same answers on all ranks. A collective call. One exchange of all bytes: pieces of it beside other
 /// work gain nothing, for NCCL's kernels share the multiprocessors and the memory with that.
 void fetch(const distributed_storage& from, const std::function<box(int rank)>& box_of_rank, const wanted_box& to);
+
+/// Like fetch, of elements that lie packed: `packed` has the part for each rank in C order, null where none goes to it.
+/// This rank's own part is written already. `p` says where the elements were.
+void fetch_packed(std::span<const buffer_ref> packed, dtype, const placement& p,
+                  const std::function<box(int rank)>& box_of_rank, const wanted_box& to);
 
 /// Fills the ghost layers, where they are not valid. A collective call.
 void refresh_ghosts(distributed_storage&);

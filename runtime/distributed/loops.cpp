@@ -90,6 +90,12 @@ range loops::range_of(int at, int rank) const noexcept {
     return l.over < 0 ? range{0, l.extent} : l.range_at(mesh_->coordinate(rank, l.over));
 }
 
+void loops::restrict_to(int at, range r) {
+    std::vector<range> narrowed;
+    for (int rank = 0; rank < mesh_->session->size; ++rank) narrowed.push_back(common(range_of(at, rank), r));
+    loops_[static_cast<std::size_t>(at)].of_rank = std::move(narrowed);
+}
+
 void loops::check_mesh(const placement& p) {
     if (mesh_ == nullptr) mesh_ = p.mesh.get();
     if (mesh_->session != p.mesh->session || mesh_->extents != p.mesh->extents)

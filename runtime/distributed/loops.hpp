@@ -20,8 +20,8 @@ struct loop {
     int over = -1;
     std::vector<range> ranges;  // of each place along the mesh axis; empty where the loop is whole
     bool may_split = false;     // the result's axes, and those of a reduction that is computed in parts
-    // The indices that each rank reads, if an unravel binds the loop. Indices beyond the extent continue at the first
-    // one.
+    // The indices that each rank reads, if an unravel binds the loop or it is restricted to a range. Indices beyond the
+    // extent continue at the first one.
     std::vector<range> of_rank{};
 
     range range_at(int place) const noexcept {
@@ -77,6 +77,9 @@ public:
     void follow(const placement&, const detail::layout&, std::span<const int> own);
     /// Splits them as all distributed operands are, the largest first. `placements`: of each operand, null for others.
     void follow_operands(std::span<const operand>, std::span<const placement* const> placements);
+
+    /// Narrows a loop that no unravel binds to a range. Call it once all loops are split.
+    void restrict_to(int loop, range);
 
     /// Narrows the loops that unravels bind (rolls, pads, joins, tiles) to the indices that each rank reads, where an
     /// array is split along them. Call it once all other loops are split.

@@ -151,6 +151,31 @@ void plan_writing(statement_plan& plan, const statement& s, const draft& d, cons
     }
 }
 
+/// Whether some elements lie on several ranks.
+bool has_replicas(const placement& p) {
+    for (int r = 1; r < p.mesh->session->size; ++r)
+        if (p.is_replica_of(0, r)) return true;
+    return false;
+}
+
+/// Plans one part of a new result for each rank, so that the kernels which compute it write the messages of a move. The
+/// result is computed under `plan.made` first where that is one computation instead of several.
+void plan_parts_for_ranks(statement_plan& plan, const placement& to, const draft& d, const loops& all) {
+    const placement& from = *plan.made;
+    const int own_rank = from.mesh->session->rank;
+    if (to.mesh->session != from.mesh->session || !to.is_split() || has_replicas(to)) return;
+    if (plan.is_value_of || all.has_places() || to == from) return;
+    for (int r = 0; r < from.mesh->session->size; ++r) {
+        const box theirs = to.box_of(r), sent = common(from.box_of(own_rank), theirs);
+        loops restricted = all;
+        for (int j = 0; j < to.axes(); ++j) restricted.restrict_to(j, theirs[static_cast<std::size_t>(j)]);
+        planned_part& part = plan.part_for_rank.emplace_back();
+        part.operands = plan_operands(d, 0, d.operands.size(), restricted);
+        part.has_share = size_of_box(sent) > 0 && (r == own_rank || !from.is_replica_of(own_rank, r));
+        part.written = r == own_rank && part.has_share ? part_of(to.owned, to.own, sent) : contiguous_layout(sent);
+    }
+}
+
 void make_plan(statement_plan& plan, const statement& s) {
     const bool takes_steps = has_steps(s);
     draft d = draft_of(s, takes_steps);
@@ -196,6 +221,7 @@ void make_plan(statement_plan& plan, const statement& s) {
     } else if (!scatters && is_split_along(all, all.rank())) {
         plan.made = placement_of_new(all, d.placements);
         plan.is_value_of = step_of_result(plan, s);
+        if (s.moved_to != nullptr) plan_parts_for_ranks(plan, **s.moved_to, d, all);
     }
     for (const int j : result)
         if (all.all()[static_cast<std::size_t>(j)].over >= 0 && all.range_of(j, rank).size() == 0)
@@ -224,6 +250,7 @@ void add_strides_of_turned(std::vector<std::uint64_t>& key, const buffer* memory
 void write_key(std::vector<std::uint64_t>& key, const statement& s) {
     key.clear();
     key.push_back(s.repeated.steps);
+    key.push_back(s.moved_to == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(s.moved_to->get()));
     key.push_back(s.program.size() << 32 | s.attributes.size() << 16 | s.outputs.size());
     for (const word w : s.program) key.push_back(w);
     for (const word w : s.attributes) key.push_back(w);
@@ -277,6 +304,7 @@ const statement_plan& plan_of(const statement& s) {
         if (is_distributed(o.memory)) made->named.push_back(storage_of(*o.memory).where);
     for (const output& o : s.outputs)
         if (is_distributed(o.memory->get())) made->named.push_back(storage_of(**o.memory).where);
+    if (s.moved_to != nullptr) made->named.push_back(*s.moved_to);
     if (s.repeated.steps != 1)
         made->plan.repeats =
             plan_repeats(s, s.repeated.steps == 0 ? std::numeric_limits<index_t>::max() : s.repeated.steps);

@@ -74,15 +74,16 @@ struct planned_reduction : planned_step {
     dtype result_type() const noexcept { return sorted_by ? detail::dtype_of_word(*sorted_by) : type; }
 };
 
-/// One of several steps of iterate that follow an exchange of ghost layers, or the first of those that a kernel does.
-struct planned_repeat {
+/// A part of a result that one kernel computes: a step of iterate among several that follow an exchange of ghost layers
+/// (the first of the steps that a kernel does), or the elements that go to one rank.
+struct planned_part {
     std::vector<planned_operand> operands;
     detail::layout written;
     bool has_share = true;
 };
 
 struct statement_plan {
-    std::vector<planned_repeat> repeats;  // of a repeated statement, which has nothing else
+    std::vector<planned_part> repeats;  // of a repeated statement, which has nothing else
     std::vector<planned_reduction> reductions;
     planned_step last;
     bool keeps_program = true;  // of the statement: `last` has none of its own
@@ -93,6 +94,9 @@ struct statement_plan {
     std::shared_ptr<const placement> made;
     bool has_share = true;                     // whether this rank computes anything in the last step
     std::optional<std::size_t> is_value_of{};  // the step before, if the last one would copy its value as it is
+    // The new output is computed in the parts that each rank gets under the placement statement::moved_to. Empty where
+    // it is computed under `made`.
+    std::vector<planned_part> part_for_rank;
     // The last step scatters into an ordinary array, which all ranks have: each rank its part, into an array of its
     // own.
     bool scatters = false;
@@ -114,7 +118,7 @@ struct plan_table {
 const statement_plan& plan_of(const statement&);
 /// The steps of iterate, up to `wanted`, that can follow one exchange; none or one where that is no gain. plan_of has
 /// them for a statement of as many steps, or, with 0, of as many as there may be.
-std::vector<planned_repeat> plan_repeats(const statement&, index_t wanted);
+std::vector<planned_part> plan_repeats(const statement&, index_t wanted);
 /// The session of a statement's distributed arrays.
 rank_session& session_of(const statement&);
 /// Adds a layout to a key.

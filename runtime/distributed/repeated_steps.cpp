@@ -53,8 +53,8 @@ std::optional<std::vector<index_t>> widths_of(const draft& d, const statement& s
 
 }  // namespace
 
-std::vector<planned_repeat> plan_repeats(const statement& s, index_t wanted) {
-    std::vector<planned_repeat> repeats;
+std::vector<planned_part> plan_repeats(const statement& s, index_t wanted) {
+    std::vector<planned_part> repeats;
     const bool is_plain = std::ranges::none_of(s.program, [](detail::word w) {
         const detail::word_kind kind = detail::kind_of_word(w);
         return detail::is_binder(kind) || kind == detail::word_kind::generator || kind == detail::word_kind::reference;
@@ -76,7 +76,7 @@ std::vector<planned_repeat> plan_repeats(const statement& s, index_t wanted) {
         std::vector<index_t> by = *widths;
         for (index_t& width : by) width *= steps - 1 - k;
         const loops all = loops_over(d, *out.where, widened(p, by));
-        planned_repeat& step = repeats.emplace_back();
+        planned_part& step = repeats.emplace_back();
         try {
             step.operands = plan_operands(d, 0, d.operands.size(), all);
         } catch (const distributed_error&) {  // another array has narrower ghost layers

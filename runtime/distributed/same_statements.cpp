@@ -24,6 +24,8 @@ std::uint64_t hash_of_statement(const statement& s) {
                        static_cast<std::uint64_t>(is_distributed(o.memory)));
         if (o.where != nullptr) add(*o.where);
     }
+    if (s.moved_to != nullptr)
+        for (const int axis : (*s.moved_to)->over) said.push_back(static_cast<std::uint64_t>(axis));
     // Whether an output's memory is written again depends on the handles that this rank holds: its shape says more
     // only where nothing is read.
     if (std::ranges::none_of(s.operands, [](const operand& o) { return o.memory != nullptr; }))

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -63,6 +64,8 @@ struct repetition {
     const detail::layout* whole = nullptr;
 };
 
+struct placement;
+
 /// A statement as the door receives it.
 struct statement {
     std::span<const detail::word> program;
@@ -74,6 +77,8 @@ struct statement {
     bool not_contiguous = false;                       // the slot's contiguous fast path did not match
     repetition repeated = {};
     bool is_piece = false;  // a part of a cut statement; it is not cut again
+    // Where redistribute wants a new array in parts; it may come to lie elsewhere.
+    const std::shared_ptr<const placement>* moved_to = nullptr;
 };
 
 /// operand_head::few_places of an output. It is 0 on the host, where kernels do not depend on it.

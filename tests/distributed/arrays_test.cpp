@@ -198,6 +198,52 @@ TEST_CASE("partitions change by redistribute; local and wrap are the ways out an
     });
 }
 
+TEST_CASE("an expression is computed in the parts that other ranks want") {
+    on_ranks([](dist::session& s) {
+        const dist::mesh m(s);
+        const array<double> a = sin(reshape(arange<double>(7 * 9 * 2), {7, 9, 2})),
+                            b = cos(reshape(arange<double>(9), {9, 1}));
+        const dist::partition rows = dist::split(m, dist::ghost(1)), columns = dist::split(m, {"", "ranks"}),
+                              last = dist::split(m, {"", "", "ranks"});
+        const array<double> x = dist::redistribute(a, rows);
+        const auto check = [&](const auto& e, const auto& of_whole) {
+            using T = typename std::decay_t<decltype(e)>::value_type;
+            for (const dist::partition& p : {columns, last, rows, dist::replicated(m)})
+                check_equal<T>(s, dist::gather(dist::redistribute(e, p)), of_whole);
+        };
+        check(x * 2 + b, a * 2 + b);
+        check(x(slice(1, none)) - x(slice(0, -1)), a(slice(1, none)) - a(slice(0, -1)));  // reads ghost layers
+        check(x(all, slice(none, none, -1)), a(all, slice(none, none, -1)));
+        check(astype<int>(x * 10), astype<int>(a * 10));
+        check(x + x(0), a + a(0));  // a row of rank 0
+        check(roll(x, 1, 0) + x, roll(a, 1, 0) + a);
+        check(cumsum(x, 1) * x, cumsum(a, 1) * a);
+        check(x - max(x, 0, keepdims), a - max(a, 0, keepdims));  // a step before
+        // One message to each other rank, and nothing packed or unpacked: the rows of a rank lie together.
+        if (s.size() == 1) return;
+        array<double> warm = dist::redistribute(x * 3, columns);
+        const dist::traffic before = dist::counters(s);
+        array<double> moved = dist::redistribute(x * 3, columns);
+        CHECK(dist::counters(s).messages - before.messages <= static_cast<std::uint64_t>(s.size() - 1));
+        check_equal<double>(s, dist::gather(moved), a * 3);
+    });
+}
+
+TEST_CASE("a grid of parts moves to another grid as it is computed") {
+    dist::run_local(4, [](dist::session& s) {
+        const dist::mesh square(s, {"y", "x"}, {2, 2}), line(s);
+        const array<float> a = sin(reshape(arange<float>(30), {6, 5}));
+        const array<float> x = dist::redistribute(a, dist::split(square, {"y", "x"}));
+        const array<float> half = dist::redistribute(a, dist::split(square, {"y", ""}));  // two copies of each part
+        for (const dist::partition& p :
+             {dist::split(square, {"x", "y"}), dist::split(line), dist::split(line, {"", "ranks"}),
+              dist::split(square, {"", "x"}), dist::replicated(line)}) {
+            check_equal<float>(s, dist::gather(dist::redistribute(x * x, p)), a * a);
+            check_equal<float>(s, dist::gather(dist::redistribute(half * 2, p)), a * 2);
+        }
+    });
+}
+
 TEST_CASE("more ranks than rows leave some ranks without elements") {
     dist::run_local(4, [](dist::session& s) {
         const dist::mesh m(s);

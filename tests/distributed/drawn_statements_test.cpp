@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -25,12 +26,12 @@ public:
 
     void run() {
         const int across = session_.size() % 2 == 0 && coin() ? 2 : 1;
-        const dist::mesh m(session_, {"y", "x"}, {session_.size() / across, across});
+        mesh_ = dist::mesh(session_, {"y", "x"}, {session_.size() / across, across});
         rows_ = below(9);
         columns_ = 1 + below(9);
         for (int k = 0; k < 3; ++k) {
             const array<double> whole = drawn({rows_, columns_});
-            leaves_.push_back({dist::redistribute(whole, partition(m)), whole});
+            leaves_.push_back({dist::redistribute(whole, partition(*mesh_)), whole});
         }
         for (int k = 0; k < 6; ++k) {
             wait();
@@ -137,9 +138,12 @@ private:
         const value v = drawn_value(3);
         const auto k = static_cast<std::size_t>(below(static_cast<int>(leaves_.size())));
         say("to leaf " + std::to_string(k));
-        const bool fresh = coin();
-        if (fresh) {
+        const int way = below(3);
+        if (way == 0) {
             leaves_[k] = {array<double>(v.parts), array<double>(v.whole)};
+        } else if (way == 1) {
+            say("moved");
+            leaves_[k] = {dist::redistribute(v.parts, partition(*mesh_)), array<double>(v.whole)};
         } else {
             leaves_[k].parts(all, all) = v.parts;
             leaves_[k].whole(all, all) = v.whole;
@@ -166,6 +170,7 @@ private:
 
     dist::session& session_;
     std::mt19937_64 draw_, late_;
+    std::optional<dist::mesh> mesh_;
     int rows_ = 0, columns_ = 0;
     std::vector<leaf> leaves_;
     std::string told_;

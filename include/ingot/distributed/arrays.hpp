@@ -12,6 +12,7 @@
 #include <ingot/core/array.hpp>
 #include <ingot/core/creation.hpp>
 #include <ingot/core/export.hpp>
+#include <ingot/core/lazy.hpp>
 #include <ingot/distributed/session.hpp>
 
 namespace ingot::detail::parts {
@@ -23,6 +24,8 @@ INGOT_API void copy_local_part(destination to, const buffer_ref& from, const lay
 /// Moves an array's elements to another partition.
 INGOT_API void move_to_partition(destination to, const buffer_ref& from, const layout& from_where,
                                  const distributed::partition&);
+/// Evaluates an expression under a partition. Kernels that compute an element write it where it is sent from.
+INGOT_API void evaluate_under_partition(destination to, const tree_ref&, const distributed::partition&);
 /// Copies the elements of all ranks to an ordinary array.
 INGOT_API void copy_to_all(destination to, const buffer_ref& from, const layout& from_where);
 /// Copies a part to memory under a partition. Throws distributed_error where the part's shape is not this rank's.
@@ -131,10 +134,12 @@ array<typename E::value_type> redistribute(const E& e, const partition& p) {
         detail::assign(a, e);
         return a;
     }
-    const array<T> from(e);
     detail::leaf<T> l;
-    detail::parts::move_to_partition(detail::parts::destination_of(l), from.as_leaf().memory(), from.as_leaf().where(),
-                                     p);
+    if constexpr (std::is_same_v<E, array<T>>)
+        detail::parts::move_to_partition(detail::parts::destination_of(l), e.as_leaf().memory(), e.as_leaf().where(),
+                                         p);
+    else
+        detail::parts::evaluate_under_partition(detail::parts::destination_of(l), lazy<T>(e).tree(), p);
     return array<T>(detail::adopted{}, std::move(l));
 }
 
