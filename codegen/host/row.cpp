@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "codegen/host/folds.hpp"
-#include "codegen/host/rows.hpp"
+#include "codegen/plan/emitters.hpp"
 
 namespace ingot::codegen {
 
@@ -21,12 +21,8 @@ folded_space space_of(const row_program& r) {
 
 class host_rows {
 public:
-    host_rows(const key& k, const graph& g, const row_program& r)
-        : b_(k, g),
-          r_(r),
-          choice_(choose_row_strips(b_, r).value()),
-          walk_(b_, r.kept_axes, choice_),
-          rows_(b_, walk_) {
+    host_rows(const key& k, const graph& g, const row_program& r, const row_strips& choice)
+        : b_(k, g), r_(r), choice_(choice), walk_(b_, r.kept_axes, choice_), rows_(b_, walk_) {
         std::size_t number = 0;
         for (const auto& phase : r.phases) {
             std::vector<fold_writer>&own = folds_.emplace_back(), &scans = scans_.emplace_back();
@@ -166,7 +162,7 @@ private:
 
     kernel_builder b_;
     const row_program& r_;
-    const row_strips choice_;
+    const row_strips& choice_;
     host_walk walk_;
     row_folds rows_;
     std::vector<std::vector<fold_writer>> folds_, scans_;  // of each phase: reductions, scans
@@ -176,10 +172,8 @@ private:
 
 }  // namespace
 
-bool hold_in_caches(const key& k, const graph& g, const row_program& r) {
-    return choose_row_strips(kernel_builder(k, g), r).has_value();
+void emit_row_host(const key& k, const graph& g, const row_program& r, const row_strips& choice, plan& p) {
+    host_rows(k, g, r, choice).write(p);
 }
-
-void emit_row_host(const key& k, const graph& g, const row_program& r, plan& p) { host_rows(k, g, r).write(p); }
 
 }  // namespace ingot::codegen

@@ -4,13 +4,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "codegen/cuda/row/choice.hpp"
 #include "codegen/graph/flush_shifted_exponentials.hpp"
 #include "codegen/graph/online_reductions.hpp"
-#include "codegen/graph/reduction.hpp"
-#include "codegen/graph/scan.hpp"
-#include "codegen/host/rows.hpp"
-#include "codegen/plan/emitters.hpp"
+#include "codegen/plan/kernel_choice.hpp"
 #include "codegen/plan/stages.hpp"
 #include "codegen/plan/thread_folds.hpp"
 
@@ -28,10 +24,6 @@ std::string expression_of(const key& k, const graph& g) {
     return out;
 }
 
-bool has(const graph& g, node_kind kind) {
-    return std::any_of(g.nodes.begin(), g.nodes.end(), [kind](const node& n) { return n.kind == kind; });
-}
-
 /// Whether memory runs along the last kept axis and not along the rows. A few long rows side by side on a middle axis
 /// do not count, except for doubles, of which a block's registers hold few.
 bool reduces_strided_axis(const key& k, const graph& g, const row_program& r) {
@@ -45,55 +37,6 @@ bool reduces_strided_axis(const key& k, const graph& g, const row_program& r) {
     return reduces_strided_axis(k, g, r.row_bits(), r.kept_axes.back());
 }
 
-/// The rows of a graph in which no reduction's value is used along them.
-row_program rows_of(const key& k, const folding& f) {
-    row_program rows{};
-    if (f.spaces.size() != 1) return rows;
-    for (std::size_t a = 0; a < k.axes.size() && k.axes[a].owner == 0; ++a)
-        rows.kept_axes.push_back(static_cast<int>(a));
-    rows.row = f.spaces[0].axes;
-    rows.length_class = f.spaces[0].length_class;
-    rows.phases = {f.spaces[0].reductions};
-    return rows;
-}
-
-/// Whether joining in another order changes a scan's bits.
-bool is_inexact(const graph& g, node_id scan) {
-    const fold_traits f(g, scan);
-    return f.rounds() || f.is_costly();
-}
-
-/// Whether one kernel computes a row program. In strict arithmetic prefixes that round belong to a scan's own kernel.
-bool holds_rows(const key& k, const graph& g, const row_program& r) {
-    if (k.header.math == math_mode::strict &&
-        std::ranges::any_of(r.scans(g), [&](node_id scan) { return is_inexact(g, scan); }))
-        return false;
-    return k.header.where == target::host ? hold_in_caches(k, g, r) : choose_row(k, g, r).has_value();
-}
-
-/// Emits the one kernel of a graph without temporaries.
-void emit(const key& k, const graph& g, plan& p) {
-    const bool cuda = k.header.where == target::cuda;
-    if (has(g, node_kind::thread_fold)) {
-        emit_map_cuda(k, g, p);
-    } else if (const auto r = find_row_program(k, g)) {
-        cuda ? emit_row_cuda(k, g, *r, choose_row(k, g, *r).value(), p) : emit_row_host(k, g, *r, p);
-    } else if (has(g, node_kind::reduce)) {
-        const folding f = find_folding(k, g);
-        const row_program rows = rows_of(k, f);
-        const auto staged = cuda ? choose_staged_rows(k, g, rows) : std::nullopt;
-        if (staged)
-            emit_staged_rows(k, g, rows, *staged, p);
-        else
-            cuda ? emit_fold_cuda(k, g, f, p) : emit_fold_host(k, g, f, p);
-    } else if (has(g, node_kind::scan)) {
-        const scanning s = find_scanning(k, g);
-        cuda ? emit_scan_cuda(k, g, s, p) : emit_scan_host(k, g, s, p);
-    } else {
-        cuda ? emit_map_cuda(k, g, p) : emit_map_host(k, g, p);
-    }
-}
-
 /// Replaces sums about a value of their own row by online reductions: one pass that neither holds the row nor reads it
 /// twice. Cases: (1) it takes fewer kernels; (2) on CUDA, holding rows is slower: few long rows, and short rows over a
 /// strided axis; (3) on CUDA, squares, which cost no more than a sum, over any strided axis or rows that fill a block's
@@ -102,17 +45,17 @@ void use_online_reductions(const key& k, graph& g, staging& s) {
     constexpr std::uint8_t filling_class = 10;
     const bool cuda = k.header.where == target::cuda;
     if (!cuda && s.stages.empty()) return;
-    const auto held = find_row_program(k, g);
-    const bool staged = cuda && held && choose_staged_rows(k, g, *held);
-    if (s.stages.empty() && (!held || staged)) return;
+    const row_kernel* const rows = s.kernel ? std::get_if<row_kernel>(&*s.kernel) : nullptr;
+    const row_program* const held = rows != nullptr ? &rows->rows : nullptr;
+    if (s.stages.empty() && (held == nullptr || std::holds_alternative<staged_rows>(rows->how))) return;
     graph once = with_online_reductions(k, g);
     const bool squares =
         held && !has_exponentials(once) && (held->length_class >= filling_class || reduces_strided_axis(k, g, *held));
     const bool slow = s.stages.empty() &&
                       (squares || held->length_class == 1 || few_results(k, static_cast<int>(held->kept_axes.size())));
     if (s.stages.empty() && !slow) return;
-    staging shorter = cut_into_stages(k, once, holds_rows);
-    const bool folds = shorter.stages.empty() && !find_row_program(k, once);
+    staging shorter = cut_into_stages(k, once);
+    const bool folds = shorter.stages.empty() && !std::holds_alternative<row_kernel>(*shorter.kernel);
     if (!(slow && folds) &&
         std::max<std::size_t>(shorter.stages.size(), 1) >= std::max<std::size_t>(s.stages.size(), 1))
         return;
@@ -139,7 +82,7 @@ void emit_stages(const key& k, staging s, plan& p) {
         }
         plan part;
         part.expression = expression_of(now.key, now.graph);
-        emit(now.key, now.graph, part);
+        emit_kernel(*now.kernel, now.key, now.graph, part);
         auto& step = std::get<launch>(part.steps[0]);
         rebind(step, now, s, k.operands.size());
         if (!now.temporaries.empty()) step.reason += ", into a temporary";
@@ -162,15 +105,15 @@ plan make_plan(const key& k) {
     const bool cuda = k.header.where == target::cuda;
     if (cuda && k.header.math != math_mode::strict) flush_shifted_exponentials(k, g);
     const bool loops = use_thread_folds(k, g);
-    staging s = cut_into_stages(k, g, holds_rows);
+    staging s = cut_into_stages(k, g);
     if (k.header.math != math_mode::strict) use_online_reductions(k, g, s);  // strict: no bit depends on a cut
-    const bool rows = find_row_program(k, g).has_value();
-    p.pattern = has(g, node_kind::library)                               ? "library"
-                : has(g, node_kind::scan) && !(rows && s.stages.empty()) ? "scan"
-                : !has(g, node_kind::reduce) && !rows                    ? (loops ? "reduction" : "map")
-                : rows                                                   ? "row program"
-                                                                         : "reduction";
-    s.stages.empty() ? emit(k, g, p) : emit_stages(k, std::move(s), p);
+    const bool rows = s.kernel ? std::holds_alternative<row_kernel>(*s.kernel) : find_row_program(k, g).has_value();
+    p.pattern = has_kind(g, {node_kind::library})                               ? "library"
+                : has_kind(g, {node_kind::scan}) && !(rows && s.stages.empty()) ? "scan"
+                : !has_kind(g, {node_kind::reduce}) && !rows                    ? (loops ? "reduction" : "map")
+                : rows                                                          ? "row program"
+                                                                                : "reduction";
+    s.stages.empty() ? emit_kernel(*s.kernel, k, g, p) : emit_stages(k, std::move(s), p);
     for (const launch& step : launches_of(p))
         if (cuda && step.argument_bytes > most_argument_bytes)
             p.missing = "[evaluate] " + p.expression + ": one kernel has no room for the arguments of so many operands";

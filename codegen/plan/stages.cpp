@@ -41,14 +41,10 @@ refused_rows rows_of(const graph& g, const row_program& r) {
     return {{r.kept_bits(), r.row_bits()}, !r.scans(g).empty()};
 }
 
-/// Rows that a kernel would have to hold and does not: its outputs walk them, wholly or in part, or its folds fold
-/// another fold's values. Where it has scans, these are the scans' rows if it also has reductions or scans of scans,
-/// else none.
-std::vector<refused_rows> rows_not_held(const key& k, const graph& g, const row_test& holds) {
-    if (const auto r = find_row_program(k, g)) {
-        if (holds(k, g, *r)) return {};
-        return {rows_of(g, *r)};
-    }
+/// Rows that the kernel of a graph, which is no row program, would have to hold: its outputs walk them, wholly or in
+/// part, or its folds fold another fold's values. Where it has scans, these are the scans' rows if it also has
+/// reductions or scans of scans, else none.
+std::vector<refused_rows> rows_to_hold(const key& k, const graph& g) {
     const std::uint64_t walked = outputs_axes(k);
     std::vector<refused_rows> reduced, scanned;
     const auto add = [](std::vector<refused_rows>& found, const refused_rows& r) {
@@ -73,17 +69,27 @@ std::vector<refused_rows> rows_not_held(const key& k, const graph& g, const row_
     return reduces || scans_again ? scanned : std::vector<refused_rows>();
 }
 
+/// Chooses the kernel of a graph. Returns the rows that it would have to hold, where there is none.
+std::vector<refused_rows> choose(std::optional<kernel_choice>& kernel, const key& k, const graph& g) {
+    const auto program = find_row_program(k, g);
+    std::vector<refused_rows> held;
+    if (!program) held = rows_to_hold(k, g);
+    if (held.empty()) kernel = choose_kernel(k, g, program);
+    if (program && !kernel) held.push_back(rows_of(g, *program));
+    return held;
+}
+
 /// The cut where no kernel holds these rows, nor the rows found unheld on the way, which are added to `refused`; empty
 /// where rows would have to be held nevertheless.
-std::optional<staging> cut_without(const key& k, const graph& g, const row_test& holds,
-                                   std::vector<refused_rows>& refused, std::span<const shared_value> shared = {}) {
+std::optional<staging> cut_without(const key& k, const graph& g, std::vector<refused_rows>& refused,
+                                   std::span<const shared_value> shared = {}) {
     for (;;) {
         staging whole = cut(k, g, refused, shared);
         std::vector<refused_rows> now;
-        if (whole.stages.empty()) now = rows_not_held(k, g, holds);
-        for (const stage& s : whole.stages)
+        if (whole.stages.empty()) now = choose(whole.kernel, k, g);
+        for (stage& s : whole.stages)
             if (!s.call)
-                for (const refused_rows& r : rows_not_held(s.key, s.graph, holds)) now.push_back(of_whole(s, r, g));
+                for (const refused_rows& r : choose(s.kernel, s.key, s.graph)) now.push_back(of_whole(s, r, g));
         if (now.empty()) return whole;
         for (const refused_rows& r : now)
             if (std::ranges::find(refused, r) != refused.end()) return {};
@@ -185,21 +191,17 @@ private:
 
 /// The rows that a stage holds, as loops of the whole graph.
 std::optional<refused_rows> held_by(const stage& s, const graph& whole) {
-    const auto r = s.call ? std::nullopt : find_row_program(s.key, s.graph);
-    if (!r) return {};
-    return of_whole(s, rows_of(s.graph, *r), whole);
-}
-
-bool has(const graph& g, std::initializer_list<node_kind> kinds) {
-    return std::ranges::any_of(g.nodes, [&](const node& n) { return std::ranges::find(kinds, n.kind) != kinds.end(); });
+    const auto* held = s.kernel ? std::get_if<row_kernel>(&*s.kernel) : nullptr;
+    if (held == nullptr) return {};
+    return of_whole(s, rows_of(s.graph, held->rows), whole);
 }
 
 /// A value that folds and is used along several loops may be one temporary: it becomes one where that moves less or
 /// takes fewer kernels. Returns these values.
-std::vector<shared_value> share_values(const key& k, const graph& g, const row_test& holds,
-                                       const std::vector<refused_rows>& refused, staging& best) {
+std::vector<shared_value> share_values(const key& k, const graph& g, const std::vector<refused_rows>& refused,
+                                       staging& best) {
     std::vector<shared_value> shared;
-    if (best.stages.empty() || has(g, {node_kind::shifted, node_kind::thread_fold, node_kind::thread_scan}))
+    if (best.stages.empty() || has_kind(g, {node_kind::shifted, node_kind::thread_fold, node_kind::thread_scan}))
         return shared;
     const equal_values values(k, g);
     int trials = 32;
@@ -214,7 +216,7 @@ std::vector<shared_value> share_values(const key& k, const graph& g, const row_t
             if (now.occurrences.size() == 1) continue;
             shared.push_back(now);
             std::vector<refused_rows> more = refused;
-            std::optional<staging> found = cut_without(k, g, holds, more, shared);
+            std::optional<staging> found = cut_without(k, g, more, shared);
             shared.pop_back();
             if (!found || cost_of(*found) >= cost_of(best)) continue;
             best = std::move(*found);
@@ -226,9 +228,9 @@ std::vector<shared_value> share_values(const key& k, const graph& g, const row_t
 }
 
 /// Copies arrays that cross the other arrays of a kernel that folds, where that moves at least a quarter less.
-void turn_arrays(const key& k, const graph& g, const row_test& holds, const std::vector<refused_rows>& refused,
-                 staging& best, std::vector<shared_value> shared) {
-    if (k.header.where != target::cuda || has(g, {node_kind::thread_fold, node_kind::thread_scan})) return;
+void turn_arrays(const key& k, const graph& g, const std::vector<refused_rows>& refused, staging& best,
+                 std::vector<shared_value> shared) {
+    if (k.header.where != target::cuda || has_kind(g, {node_kind::thread_fold, node_kind::thread_scan})) return;
     const crossing_arrays crossing(k, g);
     std::size_t least = crossing.moved(k, g, best);
     if (least == crossing.moved(k, g, best, false)) return;
@@ -247,7 +249,7 @@ void turn_arrays(const key& k, const graph& g, const row_test& holds, const std:
                     if (const auto loops = values.along(first, n)) now.occurrences.push_back({n, *loops});
             shared.push_back(now);
             std::vector<refused_rows> more = refused;
-            std::optional<staging> found = cut_without(k, g, holds, more, shared);
+            std::optional<staging> found = cut_without(k, g, more, shared);
             shared.pop_back();
             if (!found) continue;
             const std::size_t moved = crossing.moved(k, g, *found);
@@ -263,9 +265,9 @@ void turn_arrays(const key& k, const graph& g, const row_test& holds, const std:
 
 }  // namespace
 
-staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
+staging cut_into_stages(const key& k, const graph& g) {
     std::vector<refused_rows> refused;
-    std::optional<staging> found = cut_without(k, g, holds, refused);
+    std::optional<staging> found = cut_without(k, g, refused);
     if (!found) throw error("[plan] rows are held that no kernel holds");
     staging best = std::move(*found);
     // Whether rows along one axis or along another are held is found by trying without each.
@@ -274,13 +276,13 @@ staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
         if (!held) continue;
         std::vector<refused_rows> more = refused;
         more.push_back(*held);
-        found = cut_without(k, g, holds, more);
+        found = cut_without(k, g, more);
         if (!found || cost_of(*found) >= cost_of(best)) continue;
         best = std::move(*found);
         refused = std::move(more);
         i = 0;
     }
-    turn_arrays(k, g, holds, refused, best, share_values(k, g, holds, refused, best));
+    turn_arrays(k, g, refused, best, share_values(k, g, refused, best));
     return best;
 }
 

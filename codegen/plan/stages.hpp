@@ -7,12 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
-#include "codegen/graph/rows.hpp"
-#include "codegen/plan/plan.hpp"
+#include "codegen/plan/kernel_choice.hpp"
 
 namespace ingot::codegen {
 
@@ -24,7 +22,8 @@ struct stage {
     std::vector<std::vector<int>> output_axes;   // likewise for each output's strides
     std::vector<std::uint16_t> temporaries;      // its first outputs
     std::vector<std::uint16_t> outputs;          // of the whole key: the outputs that follow
-    std::optional<library_call> call;            // instead of a kernel, in terms of the whole key
+    std::optional<kernel_choice> kernel{};
+    std::optional<library_call> call;  // instead of a kernel, in terms of the whole key
 };
 
 /// A temporary read at the place of a pick: its own axes are a library result's, and the pick has their strides.
@@ -40,7 +39,8 @@ struct temporary_reading {
 };
 
 struct staging {
-    std::vector<stage> stages;  // in the order in which they run
+    std::vector<stage> stages;              // in the order in which they run
+    std::optional<kernel_choice> kernel{};  // of the whole graph, where there are no stages
     std::vector<temporary> temporaries;
     std::vector<std::vector<int>> temporary_axes;  // of the whole key, outermost first
     std::vector<temporary_view> views;
@@ -48,11 +48,7 @@ struct staging {
     std::vector<std::string> reasons;  // the reason of each temporary
 };
 
-/// Whether one kernel holds the rows of a stage.
-using row_test = std::function<bool(const key&, const graph&, const row_program&)>;
-
-/// Empty where one kernel computes the whole graph.
-staging cut_into_stages(const key& k, const graph& g, const row_test& holds);
+staging cut_into_stages(const key& k, const graph& g);
 
 /// Translates a launch that was emitted for a stage to the whole key.
 void rebind(launch& step, const stage& from, const staging& whole, std::size_t operands);

@@ -43,6 +43,4 @@ array<index_t> rows_of_indices(const array<index_t>& place, const shape_like& sh
     return rows;
 }
 
-index_t count_of_kept(const array<index_t>& starts, index_t tiles) { return starts(tiles).item(); }
-
 }  // namespace ingot::detail

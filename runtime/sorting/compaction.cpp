@@ -21,7 +21,8 @@ namespace ingot::runtime {
 
 namespace {
 
-using detail::compaction_tile;
+/// A block or a worker counts the kept elements of a tile, and then writes them.
+constexpr index_t compaction_tile = 8192;
 
 index_t tiles_of(index_t n) { return (n + compaction_tile - 1) / compaction_tile; }
 const std::byte* first_of(const detail::elements_at& e) {
@@ -266,32 +267,37 @@ void write_on_gpu(const compaction&, stream_state&) {}
 
 #endif
 
-namespace {
-
-stream_state& stream_for(const detail::compacted& what, const buffer_ref& starts) {
-    stream_state& stream = *context_on(starts->device).stream;
-    stream.backend->bind_thread();
-    for (const detail::elements_at* e : {&what.values, &what.flags})
-        if (e->memory) order_read(*e->memory, stream);
-    return stream;
-}
-
-}  // namespace
 }  // namespace ingot::runtime
 
 namespace ingot::detail {
 
-void count_kept(const compacted& what, const buffer_ref& starts) {
-    runtime::stream_state& stream = runtime::stream_for(what, starts);
-    runtime::order_write(*starts, stream);
-    runtime::libraries::counts({what, starts->data, nullptr}, stream);
-}
-
-void write_kept(const compacted& what, const buffer_ref& starts, const buffer_ref& to) {
-    runtime::stream_state& stream = runtime::stream_for(what, starts);
-    runtime::order_read(*starts, stream);
-    runtime::order_write(*to, stream);
-    runtime::libraries::compactions({what, starts->data, to->data}, stream);
+void compact(const char* operation, const compacted& what, destination to) {
+    const buffer_ref& given = what.deciding().memory;
+    const device_id on = given ? given->device : current_place();
+    const auto allocate = [&](index_t n, destination d) { allocate_array(operation, d, std::span(&n, 1), on); };
+    const index_t length = what.length();
+    if (length == 0) return allocate(0, to);
+    runtime::stream_state& stream = *runtime::context_on(on).stream;
+    stream.backend->bind_thread();
+    const auto order_reads = [&] {
+        for (const elements_at* e : {&what.values, &what.flags})
+            if (e->memory) runtime::order_read(*e->memory, stream);
+    };
+    // On a GPU a bit for each element follows the tiles' counts.
+    const index_t tiles = runtime::tiles_of(length), bits_of_word = 64;
+    leaf<index_t> starts;
+    allocate(tiles + 1 + (on.is_cuda() ? tiles * (runtime::compaction_tile / bits_of_word) : 0),
+             {dtype::i8, starts.memory(), starts.where()});
+    order_reads();
+    runtime::order_write(*starts.memory(), stream);
+    runtime::libraries::counts({what, starts.memory()->data, nullptr}, stream);
+    const index_t kept = array<index_t>(adopted{}, leaf<index_t>(starts))(tiles).item();
+    allocate(kept, to);
+    if (kept == 0) return;
+    order_reads();
+    runtime::order_read(*starts.memory(), stream);
+    runtime::order_write(*to.memory, stream);
+    runtime::libraries::compactions({what, starts.memory()->data, to.memory->data}, stream);
 }
 
 }  // namespace ingot::detail

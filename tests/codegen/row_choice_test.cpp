@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codegen/cuda/row/choice.hpp"
+#include "codegen/plan/kernel_choice.hpp"
 #include "codegen/plan/schedule.hpp"
 #include "codegen/text/fold.hpp"
 #include "tests/codegen/trees.hpp"
@@ -16,10 +16,11 @@ namespace {
 using detail::fold;
 using detail::target;
 
-std::optional<row_choice> choice_of(const key& k) {
+std::optional<row_kernel> choice_of(const key& k) {
     const codegen::graph g = lower(k, loops::shared);
     const auto r = find_row_program(k, g);
-    return r ? choose_row(k, g, *r) : std::nullopt;
+    auto choice = choose_kernel(k, g, r);
+    return r && choice ? std::optional(std::get<row_kernel>(*std::move(choice))) : std::nullopt;
 }
 
 std::string shape_of(std::string_view name) {
@@ -78,13 +79,13 @@ TEST_CASE("a row's launch has the numbers of its choice") {
         CAPTURE(tree.name);
         const auto step = std::get<launch>(make_plan(k).steps.at(0));
         if (step.pattern != "row program") continue;  // sums about a result are folded without holding the row
-        if (const auto* held = std::get_if<register_rows>(&*choice)) {
+        if (const auto* held = std::get_if<register_rows>(&choice->how)) {
             CHECK(step.threads == held->threads);
             CHECK(step.cluster == held->cluster);
             CHECK(step.shared_bytes == held->shared_bytes());
             CHECK(step.shape == held->shape());
         } else {
-            CHECK(step.shape == std::get<staged_rows>(*choice).shape());
+            CHECK(step.shape == std::get<staged_rows>(choice->how).shape());
         }
     }
 }

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "codegen/cuda/fold/along/choice.hpp"
-#include "codegen/cuda/row/choice.hpp"
 #include "codegen/cuda/scan/choice.hpp"
+#include "codegen/plan/kernel_choice.hpp"
 #include "codegen/plan/schedule.hpp"
 #include "runtime/kernels/compile_cuda.hpp"
 #include "runtime/kernels/nvrtc.hpp"
@@ -39,7 +39,7 @@ std::uint32_t slots_of_rows(key k, std::uint8_t subclass = up_to_8) {
     const codegen::graph g = lower(k, loops::shared);
     const auto r = find_row_program(k, g);
     REQUIRE(r);
-    const register_rows c = std::get<register_rows>(choose_row(k, g, *r).value());
+    const register_rows c = std::get<register_rows>(std::get<row_kernel>(choose_kernel(k, g, r).value()).how);
     return c.lanes * c.each * c.chunks;
 }
 
