@@ -23,6 +23,7 @@
 #include "runtime/kernels/executable.hpp"
 #include "runtime/system/per_thread.hpp"
 #include "runtime/system/small_array.hpp"
+#include "runtime/trees/joins_in_parts.hpp"
 #include "runtime/trees/reversed_scans.hpp"
 
 namespace ingot {
@@ -201,6 +202,17 @@ void evaluate_with(const executable& e, const classified& c, const statement& s,
     run(e, c, s, stream, cached);
 }
 
+/// Makes a new output: calls f with memory of that shape first.
+template <class F>
+void with_memory(const output& to, std::span<const index_t> shape, stream_state& stream, F f) {
+    detail::layout where = detail::contiguous_layout(shape);
+    buffer_ref memory =
+        allocate_buffer(static_cast<std::size_t>(where.size()) * detail::size_of(to.type), stream.device, stream);
+    f(output{to.type, &memory, &where});
+    *to.memory = std::move(memory);
+    *to.where = std::move(where);
+}
+
 /// Evaluates a scan that is read from its end. Returns false, and does nothing, for any other statement.
 bool evaluate_reversed(const statement& s, stream_state& stream) {
     detail::view_room flip;
@@ -211,12 +223,18 @@ bool evaluate_reversed(const statement& s, stream_state& stream) {
         evaluate_without_slot(reversed_statement(reversed, flip, to).get());
         return true;
     }
-    detail::layout where = detail::contiguous_layout(reversed->extents().span());
-    buffer_ref memory =
-        allocate_buffer(static_cast<std::size_t>(where.size()) * detail::size_of(to.type), stream.device, stream);
-    evaluate_without_slot(reversed_statement(reversed, flip, {to.type, &memory, &where}).get());
-    *to.memory = std::move(memory);
-    *to.where = std::move(where);
+    with_memory(to, reversed->extents().span(), stream,
+                [&](const output& made) { evaluate_without_slot(reversed_statement(reversed, flip, made).get()); });
+    return true;
+}
+
+/// Evaluates a join part by part. Returns false, and does nothing, for any other statement.
+bool evaluate_joined(const statement& s, stream_state& stream) {
+    const joined_statement joined(s);
+    if (!joined) return false;
+    const output& to = s.outputs[0];
+    const auto write = [&](const output& made) { joined.evaluate_into(made, evaluate_without_slot); };
+    *to.memory ? write(to) : with_memory(to, joined.shape(), stream, write);
     return true;
 }
 
@@ -273,7 +291,7 @@ void evaluate(slot& cache, statement s) {
     if (fits && evaluate_again(cache, own, seen, s, where)) return;
 
     if ((s.kinds & (has_lazies | has_binders)) != 0 && !is_flat(s)) {
-        if (evaluate_reversed(s, *where.stream)) return;
+        if (evaluate_reversed(s, *where.stream) || evaluate_joined(s, *where.stream)) return;
         return evaluate_without_slot(flat_statement(s).get());
     }
     if (must_buffer(s)) {

@@ -20,6 +20,7 @@
 #include "runtime/kernels/executable.hpp"
 #include "runtime/kernels/precompile.hpp"
 #include "runtime/system/per_thread.hpp"
+#include "runtime/trees/joins_in_parts.hpp"
 #include "runtime/trees/reversed_scans.hpp"
 
 namespace ingot {
@@ -79,7 +80,16 @@ private:
             *s.outputs[0].where = std::move(where);
             return;
         }
-        const flat_statement flat(s, [this](const statement& below) { visit(below); });
+        const auto visit_below = [this](const statement& below) { visit(below); };
+        if (const joined_statement joined(s); joined) {
+            buffer_ref memory = without_memory(context_of(s).stream->device);
+            detail::layout where = detail::contiguous_layout(joined.shape());
+            joined.evaluate_into({s.outputs[0].type, &memory, &where}, visit_below);
+            *s.outputs[0].memory = std::move(memory);
+            *s.outputs[0].where = std::move(where);
+            return;
+        }
+        const flat_statement flat(s, visit_below);
         plan(flat.get());
     }
 

@@ -265,3 +265,52 @@ TEST_CASE("a costly value that a broadcast repeats is computed once") {
                    0.0)
               .item());
 }
+
+TEST_CASE("a join that is a statement's value is written part by part, parts of one shape by one kernel") {
+    const array<float> x = reshape(sin(arange<float>(6 * 5 * 8)), {6, 5, 8}).eval(), c = cos(arange<float>(8)).eval();
+    const array<float> low = x * c - 1.0f, high = x + c;
+    for (const index_t axis : {0, 1, 2}) {
+        CAPTURE(axis);
+        const index_t n = x.shape()[static_cast<int>(axis)];
+        const auto half = [&](const array<float>& whole, index_t part) {
+            return eval(moveaxis(whole, axis, 0)(slice(part * n, (part + 1) * n)));
+        };
+        const auto is_joined = [&](const array<float>& z) {
+            CHECK(array_equal(half(z, 0), moveaxis(low, axis, 0)).item());
+            CHECK(array_equal(half(z, 1), moveaxis(high, axis, 0)).item());
+        };
+        const auto both = concatenate({lazy<float>(x * c - 1.0f), lazy<float>(x + c)}, axis);
+        CHECK(explain(both).expression.find("; ") != std::string::npos);  // two outputs
+        const auto before = counters().kernel_launches;
+        array<float> z = both;
+        CHECK(counters().kernel_launches - before == 1);
+        is_joined(z);
+        z = both;  // into the array's own memory
+        is_joined(z);
+        std::vector<index_t> wide{6, 5, 8};
+        wide[static_cast<std::size_t>(axis)] *= 4;
+        array<float> apart = zeros<float>(wide);  // every second element along the axis
+        if (axis == 0)
+            apart(slice(none, none, 2)) = both;
+        else if (axis == 1)
+            apart(all, slice(none, none, 2)) = both;
+        else
+            apart(all, all, slice(none, none, 2)) = both;
+        is_joined(moveaxis(array<float>(moveaxis(apart, axis, 0)(slice(none, none, 2))), 0, axis));
+        CHECK(array_equal(eval(both * 2.0f), z * 2.0f).item());  // within an expression elements choose their part
+        CHECK(allclose(eval(sum(both, axis)), sum(low, axis) + sum(high, axis), 1e-5, 1e-5).item());
+    }
+    // Parts that are read where others are written.
+    array<int> v = arange<int>(10);
+    v(all) = concatenate({lazy<int>(v(slice(5, none)) * 2), lazy<int>(v(slice(0, 5)) + 1)});
+    CHECK(array_equal(v, array<int>{10, 12, 14, 16, 18, 1, 2, 3, 4, 5}).item());
+    v = concatenate({lazy<int>(v(slice(1, none)) * 1), lazy<int>(v(slice(0, 1)) * 1)});
+    CHECK(array_equal(v, array<int>{12, 14, 16, 18, 1, 2, 3, 4, 5, 10}).item());
+    // Parts of several shapes, and of one element.
+    const array<int> several =
+        concatenate({lazy<int>(v(slice(0, 3)) + 1), lazy<int>(v(slice(0, 1)) * 2), lazy<int>(v)});
+    CHECK(array_equal(several, array<int>{13, 15, 17, 24, 12, 14, 16, 18, 1, 2, 3, 4, 5, 10}).item());
+    const array<float> none_there =
+        concatenate({lazy<float>(x(all, slice(0, 0)) * 2.0f), lazy<float>(x(all, slice(0, 0)) + c)}, 0);
+    CHECK(none_there.shape() == shape_like{12, 0, 8});
+}
