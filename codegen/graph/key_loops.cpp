@@ -88,7 +88,8 @@ void key_loops::share() {
     };
     const auto alike = [&](std::size_t a, std::size_t b) {
         const binder_facts &one = binder_of(a), &other = binder_of(b);
-        if (one.kind != other.kind || one.kind == word_kind::scan || one.kind == word_kind::gather) return false;
+        if (one.kind != other.kind || one.kind == word_kind::scan) return false;
+        if (one.kind == word_kind::gather) return results(a) == results(b) && are_equal_gathers(one, other);
         if (results(a) != results(b) && !(alone(a) && alone(b))) return false;
         if (one.kind == word_kind::library && (one.code != other.code || position(a) != position(b))) return false;
         return one.kind == word_kind::reduce || one.kind == word_kind::library ||
@@ -112,9 +113,11 @@ void key_loops::share() {
             walk_outputs_loops(a, outer & ~results(a), extent_of))
             return;
         for (std::size_t b = 0; b < a; ++b)
-            if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != owner &&
-                settled[key_.axes[b].owner - std::size_t{1}] && of_axes_[b] != of_axes_[a] && alike(a, b) &&
-                !is_taken(of_axes_[b], a) && ((outer | results(a)) >> of_axes_[b] & 1u) == 0) {
+            // The key does not say that the axes of two gathers have one extent; equal sources do.
+            if ((extent_of[b] == extent_of[a] || binder_of(a).kind == word_kind::gather) && key_.axes[b].owner != 0 &&
+                key_.axes[b].owner != owner && settled[key_.axes[b].owner - std::size_t{1}] &&
+                of_axes_[b] != of_axes_[a] && alike(a, b) && !is_taken(of_axes_[b], a) &&
+                ((outer | results(a)) >> of_axes_[b] & 1u) == 0) {
                 walk_instead(of_axes_[a], of_axes_[b]);
                 return;
             }
@@ -180,9 +183,16 @@ void key_loops::follow(const std::vector<binder_facts>& binders, std::size_t sca
 std::vector<key_loops::binder_facts> key_loops::list_binders() const {
     std::vector<binder_facts> binders;
     std::vector<std::uint64_t> stack, of_word;
+    std::vector<value_range> beginnings;  // of the values on the stack
     std::size_t operand = 0;
     for (const word w : key_.program) {
         const word_kind kind = kind_of_word(w);
+        const std::size_t arity = std::min<std::size_t>(static_cast<std::size_t>(arity_of_word(w)), stack.size());
+        const value_range here{of_word.size(), operand};
+        const value_range first = arity == 0 ? here : beginnings[stack.size() - arity];
+        const value_range last = arity == 0 ? here : beginnings.back();
+        beginnings.resize(stack.size() - arity);
+        beginnings.push_back(first);
         std::uint64_t axes = 0;
         if (kind == word_kind::reference && code_of_word(w) < of_word.size()) axes = of_word[code_of_word(w)];
         for (int i = arity_of_word(w); i-- > 0 && !stack.empty();) {
@@ -197,11 +207,31 @@ std::vector<key_loops::binder_facts> key_loops::list_binders() const {
             if (operand >= key_.operands.size()) throw error("[lower] the program takes an operand that is not there");
             axes |= axes_of(operand++);
         }
-        if (is_binder(kind)) binders.push_back({kind, code_of_word(w), axes, own});
+        if (is_binder(kind)) binders.push_back({kind, code_of_word(w), axes, own, first, last, here});
         stack.push_back(axes);
         of_word.push_back(axes);
     }
     return binders;
+}
+
+bool key_loops::are_equal_gathers(const binder_facts& one, const binder_facts& other) const {
+    const auto alike = [&](const value_range& a, const value_range& a_end, const value_range& b,
+                           const value_range& b_end, const auto& same_operand) {
+        const auto word_at = [&](std::size_t at) { return key_.program.begin() + static_cast<std::ptrdiff_t>(at); };
+        if (!std::equal(word_at(a.word), word_at(a_end.word), word_at(b.word), word_at(b_end.word)) ||
+            a_end.operand - a.operand != b_end.operand - b.operand)
+            return false;
+        for (std::size_t i = 0; a.operand + i < a_end.operand; ++i)
+            if (!same_operand(a.operand + i, b.operand + i)) return false;
+        return true;
+    };
+    const auto is_same_view = [&](std::size_t a, std::size_t b) {
+        const operand_head &own = key_.operands[a].head, &head = key_.operands[b].head;
+        return own.same_as == head.same_as && own.kind == head.kind && own.type == head.type;
+    };
+    return one.code == other.code && alike(one.source, one.index, other.source, other.index, is_same_view) &&
+           alike(one.index, one.behind, other.index, other.behind,
+                 [&](std::size_t a, std::size_t b) { return first_same(a) == first_same(b); });
 }
 
 }  // namespace ingot::codegen

@@ -35,15 +35,22 @@ public:
     std::uint16_t first_same(std::size_t operand) const;
 
 private:
+    /// A value's words and operands, up to the last of the program so far.
+    struct value_range {
+        std::size_t word, operand;
+    };
     /// The facts about a binder that one pass over the program finds.
     struct binder_facts {
         detail::word_kind kind;
         std::uint32_t code;
-        std::uint64_t results;  // the axes along which its result moves
-        std::size_t pick;       // the operand with its places, of a scan or an unravel
+        std::uint64_t results;                    // the axes along which its result moves
+        std::size_t pick;                         // the operand with its places, of a scan or an unravel
+        value_range source{}, index{}, behind{};  // a gather's source, its index, and the end
     };
 
     std::vector<binder_facts> list_binders() const;
+    /// Whether two gathers read the same elements: equal sources, whatever the loops that they bind, at equal indices.
+    bool are_equal_gathers(const binder_facts& one, const binder_facts& other) const;
     /// Gives all axes of the binder whose first axis is `first` loops of `still`, the outputs' axes on which the
     /// binder's result does not move. Changes nothing where one axis finds no loop.
     bool walk_outputs_loops(std::size_t first, std::uint64_t still, const std::vector<std::size_t>& extent_of);

@@ -131,6 +131,10 @@ row_uses::row_uses(const key& k, const graph& g, const std::vector<refused_rows>
       nodes_(g.nodes.size()),
       arguments_(detail::most_arguments * g.nodes.size(), use::plain),
       roots_(g.roots.size(), use::plain) {
+    // Cutting makes a temporary of a value that reads at other places and is folded, so all kernels read it as an array.
+    std::vector<bool> is_folded(g.nodes.size());
+    for (const node& n : g.nodes)
+        if (n.kind == node_kind::reduce || n.kind == node_kind::scan) is_folded[n.arguments[0]] = true;
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
         const std::span<const node_id> values(n.arguments, n.arity);
@@ -155,6 +159,7 @@ row_uses::row_uses(const key& k, const graph& g, const std::vector<refused_rows>
         }
         if (n.kind == node_kind::library || n.kind == node_kind::view) continue;  // these read memory
         for (const node_id v : values) nodes_[i].reads_elsewhere |= nodes_[v].reads_elsewhere;
+        if (is_folded[i] && nodes_[i].reads_elsewhere && !nodes_[i].folds) nodes_[i] = {};
     }
     for (std::size_t i = 0; i < g.roots.size(); ++i) join({&g.roots[i], 1}, axes_of_output(k, g, i), &roots_[i]);
 }
