@@ -215,7 +215,7 @@ std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& ax
             w.left = std::max(w.left, line.left);
             w.right = std::max(w.right, line.right);
         }
-        const auto room = [&](int elements) { return size.words ? (elements + 3) / 4 * 4 : elements; };
+        const auto room = [&](int elements) { return size.pairs ? (elements + 3) / 4 * 4 : elements; };
         w.first = room(w.left);
         w.width = w.first + static_cast<int>(size.each) + room(w.right);
         w.slots = static_cast<std::uint32_t>(w.down.high - w.down.low) + 1 + (w.moves_down ? size.ahead : 0);

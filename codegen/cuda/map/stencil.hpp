@@ -92,7 +92,7 @@ struct view_window {
 
 struct window_size {
     std::uint32_t each, aside, ahead;  // elements, places on the side axis, rows in flight
-    bool words = false;                // a row is read into whole words of bytes
+    bool pairs = false;                // of bytes, two of which are computed at once: a row is read into whole words
 };
 std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& axes, window_size size);
 /// The four-byte registers that the windows take.

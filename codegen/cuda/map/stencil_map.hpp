@@ -15,16 +15,17 @@ namespace ingot::codegen {
 
 class stencil_map {
 public:
-    stencil_map(cuda_kernel& b, const map_choice& c)
+    stencil_map(cuda_kernel& b, const stencil_layout& c)
         : b_(b),
-          choice_(c),
+          layout_(c),
           inner_(b.rank - 1),
-          axes_{c.along, c.side},
-          each_(static_cast<int>(c.each)),
-          windows_(windows_of(b, axes_, {c.each, c.aside, c.ahead, c.pairs})),
+          axes_(c.axes),
+          size_(c.size),
+          each_(static_cast<int>(c.size.each)),
+          windows_(c.windows),
           pairs_(b) {}
 
-    void write(plan& p);
+    void write();
 
 private:
     static constexpr std::uint32_t warp_lanes = 32;
@@ -32,7 +33,7 @@ private:
     std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
     bool rolls() const { return axes_.down >= 0; }
     bool has_side() const { return axes_.side >= 0; }
-    std::uint32_t warps() const { return choice_.block_threads / warp_lanes; }
+    std::uint32_t warps() const { return layout_.threads / warp_lanes; }
     std::string extent(int axis);
     std::string type_of(const array_argument& at) { return b_.needs.type(at.at->head.type); }
     std::string each() const { return std::to_string(each_); }
@@ -77,7 +78,7 @@ private:
     /// Declares the ring, and for each of its lines a function that reads the row r rows below the thread's first.
     void declare(const view_window& w);
     int half() const { return each_ / 2; }
-    int ring_width(const view_window& w) const { return choice_.pairs ? w.left + half() + w.right : w.width; }
+    int ring_width(const view_window& w) const { return size_.pairs ? w.left + half() + w.right : w.width; }
 
     /// Reads the thread's first half element by element, with the elements of its second half in the same words.
     void declare_pair_loader(const view_window& w, const row_line& line);
@@ -130,11 +131,12 @@ private:
     void declare_room();
 
     cuda_kernel& b_;
-    const map_choice& choice_;
+    const stencil_layout& layout_;
     const int inner_;
     const stencil_axes axes_;
+    const window_size size_;
     const int each_;
-    const std::vector<view_window> windows_;
+    const std::vector<view_window>& windows_;
     byte_pairs pairs_;
 };
 

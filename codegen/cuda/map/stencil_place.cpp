@@ -62,9 +62,9 @@ std::string stencil_map::steps(const array_argument& at, int axis, const std::st
 void stencil_map::locate_thread() {
     source_writer& out = b_.code;
     const std::string type = b_.linear(), number = b_.signed_index();
-    const std::uint32_t rows = choice_.chunks;
+    const std::uint32_t rows = layout_.rows;
     const formula row_vectors =
-        ceil_divide(points_of(axis_bit(inner_)) + static_cast<std::uint64_t>(each_ - 1), choice_.each);
+        ceil_divide(points_of(axis_bit(inner_)) + static_cast<std::uint64_t>(each_ - 1), size_.each);
     std::uint64_t others = axis_range(0, inner_);
     const formula bands = ceil_divide(row_vectors, warp_lanes);
     formula all = has_side() ? bands : row_vectors;
@@ -76,11 +76,11 @@ void stencil_map::locate_thread() {
     }
     if (has_side()) {
         others &= ~axis_bit(axes_.side);
-        sides = ceil_divide(points_of(axis_bit(axes_.side)), choice_.aside * warps());
+        sides = ceil_divide(points_of(axis_bit(axes_.side)), size_.aside * warps());
         all = all * sides;
     }
     all = all * points_of(others);
-    b_.step.grid[0] = has_side() ? all : ceil_divide(all, choice_.block_threads);
+    b_.step.grid[0] = has_side() ? all : ceil_divide(all, layout_.threads);
     // No thread ends before its warp does, as a warp stores together.
     std::string rest = "q", there, first = "q";
     if (has_side()) {
@@ -89,8 +89,7 @@ void stencil_map::locate_thread() {
         there = "side < " + extent(axes_.side);
     } else {
         const std::string vectors = b_.count(all, "vectors");
-        out.line("const ", type, " index = ", b_.thread_index(choice_.block_threads), ", q = min(index, ", vectors,
-                 " - 1);");
+        out.line("const ", type, " index = ", b_.thread_index(layout_.threads), ", q = min(index, ", vectors, " - 1);");
         there = "index < " + vectors;
     }
     if (b_.rank > 1) {
@@ -113,12 +112,12 @@ void stencil_map::locate_thread() {
         out.line("const ", number, ' ', name, " = ", number, '(', at, within, ") * ", each, ";");
     };
     if (has_side())
-        take("side", sides, "sides", choice_.aside, !rolls() && others == 0,
+        take("side", sides, "sides", size_.aside, !rolls() && others == 0,
              " * " + std::to_string(warps()) + "u + threadIdx.x / 32u");
     if (rolls()) take("row", strips, "strips", rows, others == 0, "");
     if (others != 0) b_.write_digits(rest, axes_in(others));
     if (has_side())
-        out.line("const ", number, " sides = min(", number, '(', choice_.aside, "), ", extent(axes_.side), " - side);");
+        out.line("const ", number, " sides = min(", number, '(', size_.aside, "), ", extent(axes_.side), " - side);");
     for (const view_window& w : windows_) {
         const array_argument& in = w.family.first();
         std::string moved = offset(in, others);
@@ -168,8 +167,8 @@ void stencil_map::write_whole() {
     if (strict) {
         add("column >= " + std::to_string(before) + " && column + " + std::to_string(each_ + behind) +
             " <= " + extent(inner_));
-        if (rolls()) add("rows == " + std::to_string(choice_.chunks));
-        if (has_side()) add("sides == " + std::to_string(choice_.aside));
+        if (rolls()) add("rows == " + std::to_string(layout_.rows));
+        if (has_side()) add("sides == " + std::to_string(size_.aside));
     }
     if (!within.empty()) add(within);
     b_.code.line("const bool whole = ", whole, ";");
