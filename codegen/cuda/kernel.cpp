@@ -211,6 +211,14 @@ void cuda_kernel::open_unrolled(const char* variable, std::uint32_t n) {
     code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
 }
 
+void cuda_kernel::read_constants(std::uint64_t axes) {
+    for (const array_argument& in : inputs) {
+        if (moves_along(in, axes)) continue;
+        code.line("const ", needs.type(in.at->head.type), ' ', in.name, " = ", element(in, ""), ";");
+        body.name(in.node, in.name);
+    }
+}
+
 bool cuda_kernel::has_quick_bodies() const {
     // A loop is not written twice, and a text that writes is not run twice.
     return key.header.math != detail::math_mode::fast && loops == 0 &&

@@ -126,14 +126,20 @@ struct kernel_builder : loop_source {
     /// Reads an element by a plain load; `offset` begins with " + " or is empty.
     virtual std::string element(const array_argument& at, const std::string& offset);
 
+    /// "p.n1": an axis's extent as a linear index; as a digit, "int(p.n1)".
+    std::string extent(int axis) { return count(points_of(axis_bit(axis)), "n" + std::to_string(axis)); }
+    std::string signed_extent(int axis) { return signed_index() + '(' + extent(axis) + ')'; }
     /// "p.x0"
     std::string pointer(const array_argument& at);
     /// The member for a formula's value, as a linear index.
     std::string count(const formula& f, const std::string& name);
     /// The member that divides a linear index by a formula's value (CUDA: through `quotient`).
     std::string divisor(const formula& f, const std::string& name);
-    /// " + i0 * p.x0_s0 + i1": the offset along those of `axes` on which the array moves, with index `digit(a)` along
-    /// axis a; empty where it moves on none.
+    /// "p.x0_stride1": the elements between neighbours along an axis; "1" or "0" where the key says so.
+    std::string stride(const array_argument& at, int axis);
+    /// "(i0 * p.x0_stride0 + i1)": the index along those of `axes` on which the array moves, with index `digit(a)`
+    /// along axis a; empty where it moves on none. The offset begins with " + ".
+    std::string index(const array_argument& at, std::uint64_t axes);
     std::string offset(const array_argument& at, std::uint64_t axes);
     /// The number of a random leaf's element, in the form of `offset`.
     std::string generator_index(node_id generator, std::uint64_t axes);

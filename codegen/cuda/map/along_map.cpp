@@ -48,7 +48,7 @@ private:
         const formula all = points_of(axis_range(0, b_.rank) & ~axis_bit(folded_)) * groups;
         b_.step.grid[0] = ceil_divide(all, threads / layout_.stride);
         const std::string type = b_.linear(), far = std::to_string(layout_.stride) + 'u';
-        b_.count(points_of(axis_bit(folded_)), "n" + std::to_string(folded_));
+        b_.extent(folded_);
         out.line("const ", type, " q = ", b_.thread_index(threads), ";");
         out.line("if (q >= ", b_.count(all, "groups"), " * ", far, ") return;");
         std::string rest = "q";
@@ -72,7 +72,7 @@ private:
     void open_present() {
         const std::string at = "first + e * " + std::to_string(layout_.stride) + 'u';
         open_unrolled_elements();
-        b_.code.open("if (", at, " < ", b_.count(points_of(axis_bit(folded_)), "n" + std::to_string(folded_)), ")");
+        b_.code.open("if (", at, " < ", b_.extent(folded_), ")");
         b_.code.line("const ", b_.signed_index(), ' ', digit(folded_), " = ", b_.signed_index(), '(', at, ");");
     }
 

@@ -35,16 +35,12 @@ private:
     bool moves_inside(const array_argument& at) const { return b_.moves_along(at, axis_bit(inner_)); }
     bool moves_down(const array_argument& at) const { return b_.moves_along(at, axis_bit(folded_)); }
     bool by_vectors(const array_argument& at) const { return moves_inside(at) && moves_down(at); }
-    std::string width() { return b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_)); }
+    std::string width() { return b_.extent(inner_); }
     std::string by_width() { return b_.divisor(points_of(axis_bit(inner_)), "by_n" + std::to_string(inner_)); }
     std::string total() { return b_.count(points_of(axis_bit(inner_) | axis_bit(folded_)), "total"); }
     std::string slab(const array_argument& at) { return b_.pointer(at) + b_.offset(at, axis_range(0, folded_)); }
     std::string shift_of(const array_argument& at) {
         return b_.linear() + "(reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" + slab(at) + ") / 4 % 4)";
-    }
-    /// "p.x0_stride1"
-    std::string stride_down(const array_argument& at) {
-        return b_.offset(at, axis_bit(folded_)).substr((" + " + digit(folded_) + " * ").size());
     }
 
     /// A slab's first vector may begin before it, so its last period may have elements of one more row.
@@ -70,8 +66,8 @@ private:
         for (const auto* arrays : {&b_.inputs, &b_.outputs})
             for (const array_argument& at : *arrays)
                 if (by_vectors(at))
-                    out.line("const bool ", at.name, "_fits = ", stride_down(at), " == ", n, " && ", shift_of(at),
-                             " == shift;");
+                    out.line("const bool ", at.name, "_fits = ", b_.stride(at, folded_), " == ", n, " && ",
+                             shift_of(at), " == shift;");
         out.line("// Rows and columns of the thread's four elements; rows count from one period before the slab.");
         out.line(b_.signed_index(), " row[4], column[4];");
         out.line("const ", type, " begin = (vector + ", n, ") * 4 - shift, down = quotient(begin, ", by_n, ");");

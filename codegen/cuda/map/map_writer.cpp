@@ -7,21 +7,13 @@ using namespace detail;
 
 void map_writer::write() {
     b_.name_scalars();
-    read_constants();
+    // Operands may be outputs: only one thread runs.
+    if (b_.rank == 0) b_.code.line("if (threadIdx.x != 0) return;  // there is one element");
+    b_.read_constants(all_axes());
     b_.body.hoist(0, b_.graph.roots, b_.code);
     b_.declare_outside_indices();
     write_elements();
     b_.report_outside_indices();
-}
-
-void map_writer::read_constants() {
-    // Operands may be outputs: only one thread runs.
-    if (b_.rank == 0) b_.code.line("if (threadIdx.x != 0) return;  // there is one element");
-    for (const array_argument& in : b_.inputs) {
-        if (moves(in)) continue;
-        b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ", b_.element(in, ""), ";");
-        b_.body.name(in.node, in.name);
-    }
 }
 
 void map_writer::declare_random(const array_argument& g) {

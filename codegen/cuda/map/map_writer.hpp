@@ -35,10 +35,6 @@ protected:
     cuda_kernel& b_;
     const int inner_;
     const std::uint32_t elements_;
-
-private:
-    /// Operands that move along no axis are read once, before everything else.
-    void read_constants();
 };
 
 /// Elements of a thread that lie apart.

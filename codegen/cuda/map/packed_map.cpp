@@ -57,8 +57,8 @@ private:
 
     /// Writes element e of the thread's elements of a random leaf.
     void write_random_element(const array_argument& g, const std::string& to) {
-        const std::string whole = b_.offset(g, axis_bit(inner_));  // " + i1 * p.g0_stride1"
-        write_random(g, to, " + e" + whole.substr(3 + digit(inner_).size()));
+        const bool unit = inner_class(g, inner_) == stride_class::unit;
+        write_random(g, to, unit ? " + e" : " + e * " + b_.stride(g, inner_));
     }
 
     /// All the thread's elements of a random leaf: by whole groups where they begin with one, else one by one.
@@ -80,7 +80,7 @@ private:
 
     void write_elements() override {
         source_writer& out = b_.code;
-        const std::string n = b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_));
+        const std::string n = b_.extent(inner_);
         const std::string i = b_.rank == 1 && b_.generators.empty() ? digit(0) : "i";
         find_vector(n, i);
         std::vector<const array_argument*> vectors;

@@ -43,7 +43,7 @@ private:
         b_.write_digits("q", axes_in(axis_range(0, b_.rank)));
         read_elements();
         for (const array_argument& z : b_.outputs)
-            if (moves(z)) out.line(z.name, "_offset[e] = ", b_.offset(z, all_axes()).substr(3), ";");
+            if (moves(z)) out.line(z.name, "_offset[e] = ", b_.index(z, all_axes()), ";");
         out.close();
         compute_elements();
         open_unrolled_elements();

@@ -96,6 +96,9 @@ bool moves_along(const kernel_builder& b, const array_argument& in, std::uint64_
     return std::ranges::any_of(axes_in(axes), [&](int a) { return class_along(b, in, a) != stride_class::broadcast; });
 }
 
+namespace {
+
+/// All arrays that are contiguous along the inner axis, in families of views that differ along the axes.
 std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& axes) {
     const auto is_distinguished = [&](std::size_t a) {
         const int axis = static_cast<int>(a);
@@ -146,6 +149,8 @@ std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& a
     }
     return families;
 }
+
+}  // namespace
 
 std::optional<stencil_axes> find_stencil(const cuda_kernel& b) {
     const int inner = b.rank - 1;

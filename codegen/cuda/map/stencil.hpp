@@ -51,8 +51,6 @@ struct stencil_axes {
 
 /// Empty where no two views of one buffer are read, or where rows of neighbours do not serve the map's reads or writes.
 std::optional<stencil_axes> find_stencil(const cuda_kernel& b);
-/// All arrays that are contiguous along the inner axis, in families of views that differ along the axes.
-std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& axes);
 
 /// The range of some numbers.
 struct number_range {

@@ -19,16 +19,12 @@ using namespace detail;
 
 void stencil_map::write() {
     b_.name_scalars();
-    read_constants();
+    b_.read_constants(all_axes() | b_.unravelled_axes());
     b_.body.hoist(0, b_.graph.roots, b_.code);
     locate_thread();
     for (const view_window& w : windows_) declare(w);
     declare_room();
     roll();
-}
-
-std::string stencil_map::extent(int axis) {
-    return b_.signed_index() + '(' + b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
 }
 
 bool stencil_map::is_read(const view_window& w, const array_argument& in) {
@@ -41,14 +37,6 @@ bool stencil_map::is_read_by_rows(const array_argument& in) const {
 
 const view_window& stencil_map::widest() const {
     return *std::ranges::max_element(windows_, {}, [](const view_window& w) { return w.family.views.size(); });
-}
-
-void stencil_map::read_constants() {
-    for (const array_argument& in : b_.inputs) {
-        if (moves_along(b_, in, all_axes())) continue;
-        b_.code.line("const ", type_of(in), ' ', in.name, " = ", b_.element(in, ""), ";");
-        b_.body.name(in.node, in.name);
-    }
 }
 
 void stencil_map::load(const view_window& w, const row_line& line, const std::string& slot, const std::string& row) {
@@ -141,7 +129,7 @@ std::string stencil_map::row_there() const {
 }
 
 std::string stencil_map::element_there() {
-    return row_there() + " && " + digit(inner_) + " >= 0 && " + digit(inner_) + " < " + extent(inner_);
+    return row_there() + " && " + digit(inner_) + " >= 0 && " + digit(inner_) + " < " + b_.signed_extent(inner_);
 }
 
 void stencil_map::read_others() {
@@ -210,7 +198,7 @@ void stencil_map::compute_pairs() {
 
 void stencil_map::store(const array_argument& z) {
     source_writer& out = b_.code;
-    const std::string number = b_.signed_index(), n = extent(inner_);
+    const std::string number = b_.signed_index(), n = b_.signed_extent(inner_);
     const std::string store = b_.pointer(z) + b_.offset(z, all_axes());
     open_sides();
     out.open();

@@ -34,7 +34,6 @@ private:
     bool rolls() const { return axes_.down >= 0; }
     bool has_side() const { return axes_.side >= 0; }
     std::uint32_t warps() const { return layout_.threads / warp_lanes; }
-    std::string extent(int axis);
     std::string type_of(const array_argument& at) { return b_.needs.type(at.at->head.type); }
     std::string each() const { return std::to_string(each_); }
     static std::string parenthesised(int n) { return n < 0 ? '(' + std::to_string(n) + ')' : std::to_string(n); }
@@ -45,7 +44,6 @@ private:
     bool is_read_by_rows(const array_argument& in) const;
     /// The window with the most views: the thread's columns begin where it is aligned.
     const view_window& widest() const;
-    void read_constants();
 
     // The place of a thread.
 
@@ -54,9 +52,6 @@ private:
     /// An input's offset, as in the kernel's base, but some axes may be shifted.
     std::string offset(const array_argument& in, std::uint64_t axes);
 
-    /// "p.x0_stride1"
-    std::string stride_along_own(const array_argument& at, int own);
-    std::string stride(const array_argument& at, int axis);
     /// "(long long)(r) * p.x0_stride1", from steps along an outer axis.
     std::string steps(const array_argument& at, int axis, const std::string& count);
     void locate_thread();
@@ -73,7 +68,12 @@ private:
 
     /// Whether all rows of a window are aligned where the thread's columns begin.
     bool is_aligned(const view_window& w) const;
-    static std::string loader_of(const view_window& w, const row_line& line);
+    /// The names of the functions that load a row into the ring, and that read a row of single elements.
+    static std::string name_of(const char* function, const view_window& w, const row_line& line);
+    static std::string loader_of(const view_window& w, const row_line& line) { return name_of("load", w, line); }
+    std::string reader_of(const view_window& w, const row_line& line) const {
+        return name_of(size_.pairs ? "read" : "load", w, line);
+    }
 
     /// Declares the ring, and for each of its lines a function that reads the row r rows below the thread's first.
     void declare(const view_window& w);
@@ -93,9 +93,6 @@ private:
 
     /// The loader of a window with a border along its rows: each row has all columns.
     void declare_bordered_loader(const view_window& w, const row_line& line);
-
-    /// The name of the function that reads a row of single elements.
-    std::string reader_of(const view_window& w, const row_line& line) const;
 
     /// The columns of the views that read row r for the thread's present elements, by the condition of the read.
     std::map<std::string, number_range> columns_of(const view_window& w, const row_line& line) const;

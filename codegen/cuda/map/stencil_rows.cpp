@@ -15,9 +15,8 @@ bool stencil_map::is_aligned(const view_window& w) const {
            std::ranges::any_of(w.family.views, [](const stencil_view& v) { return v.in->at->head.vector; });
 }
 
-std::string stencil_map::loader_of(const view_window& w, const row_line& line) {
-    const std::string which = std::to_string(line.side - w.first_side);
-    return "load_" + w.name + (w.lines.size() > 1 ? which : "");
+std::string stencil_map::name_of(const char* function, const view_window& w, const row_line& line) {
+    return std::string(function) + '_' + w.name + (w.lines.size() > 1 ? std::to_string(line.side - w.first_side) : "");
 }
 
 void stencil_map::declare(const view_window& w) {
@@ -119,17 +118,12 @@ void stencil_map::declare_bordered_loader(const view_window& w, const row_line& 
     out.line("if (!here) return;");
     out.margin("#pragma unroll");
     out.open("for (int e = ", w.first - line.left, "; e < ", w.first + each_ + line.right, "; ++e)");
-    const std::string number = b_.signed_index(), n = extent(inner_);
+    const std::string number = b_.signed_index(), n = b_.signed_extent(inner_);
     out.line("const ", number, " at = column + ", number, "(e) - ", w.first, ";");
     out.line("if (at >= -", line.left, " && at < ", n, " + ", line.right,
              ") to[e] = ", element_at(in, "from + " + bordered(w.border_along, inner_, "at")), ";");
     out.close();
     out.close(";");
-}
-
-std::string stencil_map::reader_of(const view_window& w, const row_line& line) const {
-    const std::string name = loader_of(w, line);
-    return size_.pairs ? "read" + name.substr(name.find('_')) : name;
 }
 
 std::map<std::string, number_range> stencil_map::columns_of(const view_window& w, const row_line& line) const {
@@ -162,7 +156,7 @@ void stencil_map::declare_loader(const view_window& w, const row_line& line) {
              word_of(bytes, in.at->head.type), ", ", each_, ", ", line.left, ", ", line.right, ", ", w.first,
              ">(to, from);");
     const std::map<std::string, number_range> ranges = columns_of(w, line);
-    const std::string n = extent(inner_);
+    const std::string n = b_.signed_extent(inner_);
     if (ranges.size() == 1 && ranges.begin()->first.empty()) {
         const number_range& s = ranges.begin()->second;
         out.line("    load_ends", suffix, "(to, from - ", w.first, ", column - ", w.first, ", ", s.low, ", ", n, " + ",

@@ -33,9 +33,6 @@ private:
     bool is_transposed(const array_argument& in) const { return lies_across(in, side_, inner_); }
     bool moves(const array_argument& at, std::uint64_t axes) const { return b_.moves_along(at, axes); }
     std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
-    std::string extent(int axis) {
-        return b_.signed_index() + '(' + b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
-    }
     std::string tile() const { return std::to_string(layout_.tile); }
     static std::string tile_of(const array_argument& in) { return in.name + "_tile"; }
 
@@ -82,7 +79,7 @@ private:
     void open_elements(int axis, const std::string& in_column) {
         b_.open_unrolled("e", layout_.each());
         write_digit(row_of_element(), axis);
-        b_.code.open("if (", in_column, " && ", digit(axis), " < ", extent(axis), ")");
+        b_.code.open("if (", in_column, " && ", digit(axis), " < ", b_.signed_extent(axis), ")");
     }
     void close_elements() {
         b_.code.close();
@@ -93,7 +90,7 @@ private:
         source_writer& out = b_.code;
         out.open();
         write_digit("column", side_);
-        open_elements(inner_, digit(side_) + " < " + extent(side_));
+        open_elements(inner_, digit(side_) + " < " + b_.signed_extent(side_));
         out.line(tile_of(in), '[', row_of_element(), "][column] = ", b_.element(in, b_.offset(in, all_axes())), ";");
         close_elements();
         out.close();
@@ -101,7 +98,7 @@ private:
 
     void write_column_digit() {
         write_digit("column", inner_);
-        b_.code.line("const bool in_column = ", digit(inner_), " < ", extent(inner_), ";");
+        b_.code.line("const bool in_column = ", digit(inner_), " < ", b_.signed_extent(inner_), ";");
     }
 
     /// Operands along the rows are loaded before the block waits for its tiles. Operands that do not move along `side`
@@ -162,7 +159,7 @@ private:
             b_.open_unrolled("e", layout_.each());
             if (b_.has_user_text())
                 out.line("if (!in_column || first", side_, " + ", b_.signed_index(), '(', row_of_element(),
-                         ") >= ", extent(side_), ") continue;");
+                         ") >= ", b_.signed_extent(side_), ") continue;");
             for (const array_argument& z : b_.outputs)
                 out.line(z.name, "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
             out.close();

@@ -50,7 +50,7 @@ protected:
     bool moves_across(const array_argument& in) const { return inner_class(in, inner_) != stride_class::broadcast; }
     formula row_vectors() const { return ceil_divide(points_of(axis_bit(inner_)), columns_); }
     formula vectors() const { return points_of(outer_bits()) * row_vectors(); }
-    std::string width() { return b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_)); }
+    std::string width() { return b_.extent(inner_); }
     std::string columns_from(const std::string& column);
     /// The loop over this thread's columns e; with `digits`, their digit.
     void open_columns(bool digits = false);
