@@ -265,25 +265,36 @@ std::string kernel_builder::divisor(const formula& f, const std::string& name) {
                             "divisor", name);
 }
 
-std::string kernel_builder::stride(const array_argument& at, int axis) {
-    const auto a = static_cast<std::uint16_t>(axis);
-    if (at.at->strides[a] != stride_class::strided) return at.at->strides[a] == stride_class::unit ? "1" : "0";
+std::string kernel_builder::stride_argument(const array_argument& at, std::size_t axis) {
     const bool wide_stride = at.at->head.wide;
-    return arguments.member({at.is_output ? argument_kind::output_stride : argument_kind::operand_stride,
-                             static_cast<std::uint8_t>(wide_stride ? 8 : 4), at.index, a},
-                            needs.type(wide_stride ? dtype::i8 : dtype::i4), at.name + "_stride" + std::to_string(a));
+    return arguments.member(
+        {at.is_output ? argument_kind::output_stride : argument_kind::operand_stride,
+         static_cast<std::uint8_t>(wide_stride ? 8 : 4), at.index, static_cast<std::uint16_t>(axis)},
+        needs.type(wide_stride ? dtype::i8 : dtype::i4), at.name + "_stride" + std::to_string(axis));
+}
+
+std::string kernel_builder::stride(const array_argument& at, int loop) {
+    for (std::size_t a = 0; a < at.at->strides.size(); ++a)
+        if (graph.loop_axis[a] == loop && at.at->strides[a] != stride_class::broadcast)
+            return at.at->strides[a] == stride_class::unit ? "1" : stride_argument(at, a);
+    return "0";
+}
+
+std::string kernel_builder::times_stride(const array_argument& at, int loop) {
+    const std::string factor = stride(at, loop);
+    return factor == "1" ? "" : " * " + factor;
 }
 
 std::string kernel_builder::index(const array_argument& at, std::uint64_t axes) {
     std::string sum;
     int terms = 0;
-    for (int a = 0; a < static_cast<int>(key.axes.size()); ++a) {
-        const stride_class s = at.at->strides[static_cast<std::size_t>(a)];
-        const int loop = graph.loop_axis[static_cast<std::size_t>(a)];
+    for (std::size_t a = 0; a < key.axes.size(); ++a) {
+        const stride_class s = at.at->strides[a];
+        const int loop = graph.loop_axis[a];
         if ((axes & axis_bit(loop)) == 0 || s == stride_class::broadcast) continue;
         if (++terms > 1) sum += " + ";
         sum += loop == element_axis ? '(' + digit(loop) + " + " + element_number + ')' : digit(loop);
-        if (s == stride_class::strided) sum += " * " + stride(at, a);
+        if (s == stride_class::strided) sum += " * " + stride_argument(at, a);
     }
     // A CUDA compiler would add one term after the other to a pointer, each in 64 bits.
     return terms > 1 && key.header.where == detail::target::cuda ? '(' + sum + ')' : sum;

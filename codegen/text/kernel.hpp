@@ -135,8 +135,10 @@ struct kernel_builder : loop_source {
     std::string count(const formula& f, const std::string& name);
     /// The member that divides a linear index by a formula's value (CUDA: through `quotient`).
     std::string divisor(const formula& f, const std::string& name);
-    /// "p.x0_stride1": the elements between neighbours along an axis; "1" or "0" where the key says so.
-    std::string stride(const array_argument& at, int axis);
+    /// "p.x0_stride1": the elements between neighbours along a loop; "1" or "0" where the key says so.
+    std::string stride(const array_argument& at, int loop);
+    /// " * p.x0_stride1", by which a digit along a loop is multiplied; empty for a unit stride.
+    std::string times_stride(const array_argument& at, int loop);
     /// "(i0 * p.x0_stride0 + i1)": the index along those of `axes` on which the array moves, with index `digit(a)`
     /// along axis a; empty where it moves on none. The offset begins with " + ".
     std::string index(const array_argument& at, std::uint64_t axes);
@@ -175,6 +177,8 @@ protected:
     std::string dimensions_of(const loop_choice::row& row) const;
 
 private:
+    /// The member with the stride along an axis of the key.
+    std::string stride_argument(const array_argument& at, std::size_t axis);
     void find_unravellings();
     /// Adds the function that finds which place stands for one beyond the ends; returns its name.
     std::string add_border_index(detail::place_rule rule);

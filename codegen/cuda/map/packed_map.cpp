@@ -57,8 +57,7 @@ private:
 
     /// Writes element e of the thread's elements of a random leaf.
     void write_random_element(const array_argument& g, const std::string& to) {
-        const bool unit = inner_class(g, inner_) == stride_class::unit;
-        write_random(g, to, unit ? " + e" : " + e * " + b_.stride(g, inner_));
+        write_random(g, to, " + e" + b_.times_stride(g, inner_));
     }
 
     /// All the thread's elements of a random leaf: by whole groups where they begin with one, else one by one.
