@@ -123,10 +123,6 @@ private:
     loop_choice c_;
 };
 
-}  // namespace
-
-namespace {
-
 /// Whether each turn of some loop needs the one before it: a scan, or random numbers drawn in groups.
 bool run_in_order(const cuda_kernel& b) {
     for (node_id i = 0; i < b.graph.nodes.size(); ++i)

@@ -18,15 +18,10 @@ void emit_map_cuda(const key& k, const graph& g, plan& p) {
             step.reason = layout.reason();
         },
         choice);
-    step.kernel = step.pattern = "map";
-    step.threads = step.shape.threads;
+    step.pattern = "map";
     step.work.push_back({axis_range(0, b.rank), cost_of(g, g.roots)});
-    std::string bounds = std::to_string(step.threads);
-    if (const auto* stencil = std::get_if<stencil_layout>(&choice); stencil != nullptr && stencil->least_blocks > 0)
-        bounds += ", " + std::to_string(stencil->least_blocks);
-    p.source = b.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + bounds +
-                                            ")\nmap(const __grid_constant__ arguments p)");
-    p.steps.push_back(std::move(step));
+    const auto* stencil = std::get_if<stencil_layout>(&choice);
+    b.finish(p, "map", step.shape.threads, stencil != nullptr ? stencil->least_blocks : 0);
 }
 
 }  // namespace ingot::codegen

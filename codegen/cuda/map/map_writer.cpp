@@ -16,24 +16,6 @@ void map_writer::write() {
     b_.report_outside_indices();
 }
 
-void map_writer::declare_random(const array_argument& g) {
-    b_.code.line(b_.needs.type(b_.graph.nodes[g.node].type), ' ', g.name, '[', elements_, "];");
-    b_.body.name(g.node, g.name + "[e]");
-}
-
-void map_writer::write_random(const array_argument& g, const std::string& to, const std::string& further) {
-    b_.code.line(to, " = ", b_.generator_call(g.node, b_.generator_index(g.node, all_axes()) + further), ";");
-}
-
-void map_writer::open_elements(const std::string& count) {
-    b_.code.open("for (", b_.wide() ? "int" : "unsigned int", " e = 0; e < ", count, "; ++e)");
-}
-
-void map_writer::open_unrolled_elements() {
-    b_.code.margin("#pragma unroll");
-    open_elements(std::to_string(elements_));
-}
-
 void apart_writer::read_elements() {
     source_writer& out = b_.code;
     std::vector<bool> read(b_.graph.nodes.size());
@@ -67,11 +49,6 @@ void apart_writer::read_elements() {
     }
     if (b_.checks_indices()) out.line("inside", own_, " = ", b_.all_inside(), ";");
     read_required(std::vector<bool>(b_.graph.nodes.size(), true));
-}
-
-void apart_writer::declare_indices() {
-    for (const array_argument& z : b_.outputs)
-        if (b_.is_scattered(z)) b_.code.line(b_.needs.type(dtype::i8), ' ', indices_of(z), '[', elements_, "];");
 }
 
 void apart_writer::compute_elements() {

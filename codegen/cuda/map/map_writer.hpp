@@ -27,10 +27,20 @@ protected:
 
     bool moves(const array_argument& at) const { return b_.moves_along(at, all_axes()); }
     std::uint64_t all_axes() const { return axis_range(0, b_.rank) | b_.unravelled_axes(); }
-    void declare_random(const array_argument& g);
-    void write_random(const array_argument& g, const std::string& to, const std::string& further);
-    void open_elements(const std::string& count);
-    void open_unrolled_elements();
+    void declare_random(const array_argument& g) {
+        b_.code.line(b_.needs.type(b_.graph.nodes[g.node].type), ' ', g.name, '[', elements_, "];");
+        b_.body.name(g.node, g.name + "[e]");
+    }
+    void write_random(const array_argument& g, const std::string& to, const std::string& further) {
+        b_.code.line(to, " = ", b_.generator_call(g.node, b_.generator_index(g.node, all_axes()) + further), ";");
+    }
+    void open_elements(const std::string& count) {
+        b_.code.open("for (", b_.wide() ? "int" : "unsigned int", " e = 0; e < ", count, "; ++e)");
+    }
+    void open_unrolled_elements() {
+        b_.code.margin("#pragma unroll");
+        open_elements(std::to_string(elements_));
+    }
 
     cuda_kernel& b_;
     const int inner_;
@@ -50,7 +60,10 @@ protected:
     void read_elements();
     /// The places of a thread's scattered elements, and whether each has one.
     static std::string indices_of(const array_argument& z) { return z.name + "_at"; }
-    void declare_indices();
+    void declare_indices() {
+        for (const array_argument& z : b_.outputs)
+            if (b_.is_scattered(z)) b_.code.line(b_.needs.type(dtype::i8), ' ', indices_of(z), '[', elements_, "];");
+    }
     /// Computes the thread's elements, by quick bodies where there are such; once more where one was rare.
     void compute_elements();
 

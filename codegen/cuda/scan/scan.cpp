@@ -172,14 +172,8 @@ void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) {
             step.reason = layout.reason();
         },
         choice);
-    step.kernel = "scan";
-    step.threads = step.shape.threads;
     step.work.push_back({axis_range(0, b.rank), cost_of(g, s.values) + s.scans.size() + b.cost});
-    std::string bounds = std::to_string(step.threads);
-    if (step.shape.resident_blocks > 0) bounds += ", " + std::to_string(step.shape.resident_blocks);
-    p.source = b.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + bounds +
-                                            ")\nscan(const __grid_constant__ arguments p)");
-    p.steps.push_back(std::move(step));
+    b.finish(p, "scan", step.shape.threads, step.shape.resident_blocks);
 }
 
 }  // namespace ingot::codegen
