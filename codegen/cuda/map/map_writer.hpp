@@ -1,4 +1,4 @@
-// What the writers of maps for CUDA share that compute each of a thread's elements for itself. Each layout's writer is
+// What the writers of maps for CUDA share that compute each of a thread's elements for itself. A layout's own writer is
 // in the layout's file.
 #pragma once
 
@@ -6,7 +6,6 @@
 #include <string>
 
 #include "codegen/cuda/map/choice.hpp"
-#include "codegen/plan/stages.hpp"
 
 namespace ingot::codegen {
 
@@ -47,7 +46,7 @@ protected:
     const std::uint32_t elements_;
 };
 
-/// Elements of a thread that lie apart.
+/// For layouts in which a thread's elements lie apart: spread, along and counted.
 class apart_writer : public map_writer {
 protected:
     using map_writer::map_writer;

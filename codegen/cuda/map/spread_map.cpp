@@ -75,7 +75,7 @@ private:
 
 spread_layout choose_spread(const cuda_kernel& b) {
     spread_layout c;
-    // What could be packed has vectors of one element.
+    // A map that can be packed is spread because its vectors have one element.
     if (b.rank > 0 && b.loops == 0 && !can_pack(b))
         c.each = elements_within(b, std::max(4u, elements_of_vector(b, true, [&](const array_argument& at) {
                                                  return b.moves_along(at, axis_bit(b.rank - 1));
