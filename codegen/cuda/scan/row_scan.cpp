@@ -149,8 +149,6 @@ private:
         out.close();
     }
 
-    // ---- results
-
     /// The prefix ahead of a thread's vector u in its row.
     std::string prefix(fold_writer& f) {
         const std::string lanes =
