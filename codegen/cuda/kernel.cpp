@@ -211,6 +211,23 @@ void cuda_kernel::open_unrolled(const char* variable, std::uint32_t n) {
     code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
 }
 
+void cuda_kernel::finish(plan& p, const std::string& name, std::uint32_t threads, std::uint32_t resident_blocks) {
+    step.kernel = name;
+    step.threads = threads;
+    const std::string blocks = resident_blocks > 0 ? ", " + std::to_string(resident_blocks) : "";
+    p.source = assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+                                          blocks + ")\n" + name + "(const __grid_constant__ arguments p)");
+    p.steps.push_back(std::move(step));
+}
+
+void cuda_kernel::read_constants(std::uint64_t axes) {
+    for (const array_argument& in : inputs) {
+        if (moves_along(in, axes)) continue;
+        code.line("const ", needs.type(in.at->head.type), ' ', in.name, " = ", element(in, ""), ";");
+        body.name(in.node, in.name);
+    }
+}
+
 bool cuda_kernel::has_quick_bodies() const {
     // A loop is not written twice, and a text that writes is not run twice.
     return key.header.math != detail::math_mode::fast && loops == 0 &&

@@ -120,7 +120,7 @@ void host_walk::close_outputs(const folded_space& s) {
         for (const std::size_t k : s.outputs) {
             const array_argument& z = b_.outputs[k];
             b_.code.line("for (int j = 0; j < run; ++j) (", b_.pointer(z), b_.offset(z, kept_axes() | s.bits()), ")[j",
-                         step_along(z, s.inner()), "] = ", z.name, "_strip[filled + j];");
+                         b_.times_stride(z, s.inner()), "] = ", z.name, "_strip[filled + j];");
         }
     });
 }
@@ -161,7 +161,7 @@ void host_walk::assign(const folded_space* s, const std::vector<std::size_t>& ou
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const array_argument& z = b_.outputs[outputs[i]];
         const bool copied = lane < 0 || packed_ || (s != nullptr && staged_ && is_staged(z, *s));
-        b_.code.line(z.name, "_strip[j", copied ? "" : step_along(z, lane), "] = ", read[i], ";");
+        b_.code.line(z.name, "_strip[j", copied ? "" : b_.times_stride(z, lane), "] = ", read[i], ";");
     }
 }
 

@@ -9,7 +9,7 @@ void write_digits(kernel_builder& b, const std::string& linear, const std::vecto
                   const std::string& constant) {
     const std::string type = b.signed_index();
     for (std::size_t k = axes.size(); k-- > 1;) {
-        const std::string n = b.count(points_of(axis_bit(axes[k])), "n" + std::to_string(axes[k]));
+        const std::string n = b.extent(axes[k]);
         b.code.line(constant, type, ' ', digit(axes[k]), " = ", type, '(', linear, " % ", n, ");");
         b.code.line(linear, " /= ", n, ";");
     }
@@ -18,7 +18,7 @@ void write_digits(kernel_builder& b, const std::string& linear, const std::vecto
 
 void carry_digits(kernel_builder& b, const std::vector<int>& axes) {
     for (std::size_t k = axes.size(); k-- > 1;) {
-        const std::string n = b.count(points_of(axis_bit(axes[k])), "n" + std::to_string(axes[k]));
+        const std::string n = b.extent(axes[k]);
         b.code.line("if (", digit(axes[k]), " < ", b.signed_index(), '(', n, ")) continue;");
         b.code.line(digit(axes[k]), " = 0;");
         b.code.line("++", digit(axes[k - 1]), ";");

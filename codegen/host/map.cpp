@@ -123,7 +123,7 @@ void host_map::open_block() {
         out.line("const int n = 1;");
         return;
     }
-    const std::string length = b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_));
+    const std::string length = b_.extent(inner_);
     std::string piece = "block";
     if (b_.rank > 1) {
         const std::string pieces = b_.count(chunks, "row_pieces");
@@ -187,8 +187,7 @@ void host_map::open_wrapped_piece() {
     out.line("n = end_of_piece - ", at, ";");
     for (const unravelling& u : b_.unravellings) {
         if (!is_wrapped(u)) continue;
-        const std::string length =
-            type + '(' + b_.count(points_of(axis_bit(u.axes[0])), "n" + std::to_string(u.axes[0])) + ')';
+        const std::string length = type + '(' + b_.extent(u.axes[0]) + ')';
         out.line("const ", type, ' ', digit(u.axes[0]), " = ", b_.unravelled_index(u, all_axes()), ";");
         out.line("if (", length, " - ", digit(u.axes[0]), " < n) n = ", length, " - ", digit(u.axes[0]), ";");
     }
@@ -214,8 +213,8 @@ void host_map::open_tile_block() {
     for (const row& r : rows_)
         if (r.staged) out.line("alignas(64) ", r.type, ' ', tile_of(r), '[', height_, "][", strip, "];");
     const std::string inner = digit(inner_), side = digit(side_);
-    const std::string length = type + '(' + b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_)) + ')';
-    const std::string depth = type + '(' + b_.count(points_of(axis_bit(side_)), "n" + std::to_string(side_)) + ')';
+    const std::string length = type + '(' + b_.extent(inner_) + ')';
+    const std::string depth = type + '(' + b_.extent(side_) + ')';
     out.open("for (", b_.linear(), " block = ", b_.linear(), "(begin); block < end; ++block)");
     const std::string per_row = b_.count(pieces, "row_pieces");
     out.line(b_.linear(), " rest = block / ", per_row, ";");
@@ -243,8 +242,7 @@ void host_map::fill_tile(const row& r) {
     out.open();
     out.line("const ", b_.signed_index(), ' ', digit(side_), " = band;");
     out.line("const ", r.type, "* from = ", b_.pointer(*r.at), b_.offset(*r.at, all_axes()), ";");
-    out.open("for (int j = 0; j < n; ++j, from += ",
-             b_.offset(*r.at, axis_bit(inner_)).substr((" + " + digit(inner_) + " * ").size()), ")");
+    out.open("for (int j = 0; j < n; ++j, from += ", b_.stride(*r.at, inner_), ")");
     out.open("if (rows == ", height_, ")");
     out.line("for (int line = 0; line < ", height_, "; ++line) ", tile_of(r), "[line][j] = from[line];");
     out.otherwise();

@@ -107,7 +107,7 @@ void host_map::choose_values_of_rows() {
 void host_map::write_values_of_rows() {
     if (values_of_rows_.empty()) return;
     source_writer& out = b_.code;
-    const std::string n = b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_));
+    const std::string n = b_.extent(inner_);
     out.line("const int rows = (m + int(", n, ") - 1) / int(", n, ");");
     std::vector<node_id> nodes;
     for (const value_of_rows& v : values_of_rows_) nodes.push_back(v.node);
@@ -178,8 +178,7 @@ void host_map::add_generator(node_id g) {
 }
 
 std::string host_map::step_of(const row& r) {
-    if (r.inner != stride_class::strided) return "";
-    return b_.offset(*r.at, axis_bit(r.along)).substr(3 + digit(r.along).size());
+    return r.inner != stride_class::strided ? "" : b_.times_stride(*r.at, r.along);
 }
 
 void host_map::read_element(const row& r) {
@@ -237,7 +236,7 @@ std::string host_map::scattered_element(const row& r) {
 std::string host_map::along(const array_argument& at) {
     if (packed_) return axes_of(at) == 0 ? "" : " + " + packed_strips::offset_of(at);
     if (inner_class(at, inner_) == stride_class::broadcast) return "";
-    return " + " + in_piece() + b_.offset(at, axis_bit(inner_)).substr(3 + digit(inner_).size());
+    return " + " + in_piece() + b_.times_stride(at, inner_);
 }
 
 }  // namespace ingot::codegen

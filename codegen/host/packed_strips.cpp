@@ -55,8 +55,7 @@ void packed_strips::declare() {
                           "    return {span, (each < points ? each : points) * point};\n"
                           "}\n"));
     std::string extents;
-    for (std::size_t k = axes_.size(); k-- > 0;)
-        extents += ", " + b_.count(points_of(axis_bit(axes_[k])), "n" + std::to_string(axes_[k]));
+    for (std::size_t k = axes_.size(); k-- > 0;) extents += ", " + b_.extent(axes_[k]);
     b_.code.line("const packing strips = pack(", room_, ", ", lanes_of_whole_vectors(b_.graph), extents, ");");
 }
 
@@ -114,7 +113,7 @@ std::string packed_strips::spread(const std::string& copy, const std::string& ro
         "        for (int k = j; k < end; ++k) to[k] = value;\n"
         "    }\n"
         "}\n");
-    const std::string n = b_.count(points_of(axis_bit(axes_.back())), "n" + std::to_string(axes_.back()));
+    const std::string n = b_.extent(axes_.back());
     return "spread_lanes(" + copy + ", " + row + ", " + offsets + ", int(" + n + "), m);";
 }
 
@@ -128,7 +127,7 @@ void packed_strips::open_lanes() {
 
 void packed_strips::close_lanes() {
     for (const table& t : tables_) {
-        b_.code.line(t.of.name, "_at[j] = ", t.type, '(', b_.offset(t.of, bits()).substr(3), ");");
+        b_.code.line(t.of.name, "_at[j] = ", t.type, '(', b_.index(t.of, bits()), ");");
         if (t.flagged) b_.code.line(dense(t.of), " &= ", t.of.name, "_at[j] == j;");
     }
     b_.code.line("++", digit(axes_.back()), ";");

@@ -69,7 +69,6 @@ private:
     std::uint64_t fixed_bits() const { return all_bits() & ~s_.bit() & ~axis_bit(line_); }
     std::uint64_t loops_of(node_id n) const { return b_.graph.nodes[n].axes; }
     std::string numbered(const char* name, std::size_t i) const { return name + std::to_string(i); }
-    std::string extent(int axis) { return b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)); }
 
     void open_block() {
         source_writer& out = b_.code;
@@ -96,7 +95,7 @@ private:
         std::erase(fixed, line_);
         if (!fixed.empty()) out.line(fixed.size() > 1 ? "" : "const ", index, " row = ", row, ";");
         for (std::size_t k = fixed.size(); k-- > 1;) {
-            const std::string n = extent(fixed[k]), type = b_.signed_index();
+            const std::string n = b_.extent(fixed[k]), type = b_.signed_index();
             out.line("const ", type, ' ', digit(fixed[k]), " = ", type, "(row % ", n, ");");
             out.line("row /= ", n, ";");
         }
@@ -250,7 +249,7 @@ private:
 
     void write_columns() {
         source_writer& out = b_.code;
-        const std::string type = b_.signed_index(), n = extent(line_), along = digit(s_.axis);
+        const std::string type = b_.signed_index(), n = b_.extent(line_), along = digit(s_.axis);
         out.line("const ", type, " first = ", type, "(piece * ", strip_, ");");
         out.line("const ", type, " last = ", type, '(', n, ") - first < ", strip_, " ? ", type, '(', n, ") : first + ",
                  strip_, ";");
@@ -259,7 +258,7 @@ private:
             out.line("for (int j = 0; j < ", strip_, "; ++j) ", f.name(), "[j] = ", f.wide_start(), ";");
         }
         const auto outside = b_.body.scope();
-        out.open("for (", type, ' ', along, " = 0; ", along, " < ", type, '(', extent(s_.axis), "); ++", along, ")");
+        out.open("for (", type, ' ', along, " = 0; ", along, " < ", type, '(', b_.extent(s_.axis), "); ++", along, ")");
         read(all_bits() & ~axis_bit(line_));
         write_row("first", "last", true);
         out.close();

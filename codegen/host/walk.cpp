@@ -38,7 +38,7 @@ void host_walk::open_block(const std::vector<node_id>& roots) {
         out.line("const ", index, " to = ", rows, " - from < ", strip_, " ? ", rows, " : from + ", strip_, ";");
         packed_->open("from", "to");
     } else if (across()) {
-        const std::string n = b_.count(points_of(axis_bit(lane)), "n" + std::to_string(lane));
+        const std::string n = b_.extent(lane);
         const std::string i = digit(lane), type = b_.signed_index();
         std::string tile = row;
         if (rank > 0) {
@@ -114,12 +114,6 @@ std::string host_walk::start_of(const input& in, std::uint64_t axes) {
     return in.random ? b_.generator_index(in.at.node, axes) : b_.pointer(in.at) + b_.offset(in.at, axes);
 }
 
-/// " * p.x0_stride1", or empty for a unit stride.
-std::string host_walk::step_along(const array_argument& at, int axis) {
-    const std::string along = b_.offset(at, axis_bit(axis));
-    return along.empty() ? " * 0" : along.substr(3 + digit(axis).size());
-}
-
 std::string host_walk::generated(const input& in, const std::string& number) {
     return b_.generator_call(in.at.node, number);
 }
@@ -188,7 +182,7 @@ void host_walk::read(const std::vector<input>& inputs, std::uint64_t known, int 
 void host_walk::over_runs(const folded_space& s, const std::function<void()>& run) {
     source_writer& out = b_.code;
     const std::string i = digit(s.inner());
-    const std::string n = b_.count(points_of(axis_bit(s.inner())), "n" + std::to_string(s.inner()));
+    const std::string n = b_.extent(s.inner());
     out.open();
     out.line(b_.linear(), " rest = first;");
     write_digits(b_, "rest", s.axes, "");
@@ -205,7 +199,7 @@ void host_walk::over_runs(const folded_space& s, const std::function<void()>& ru
 void host_walk::read_runs(const folded_space& s, const std::vector<input>& inputs) {
     over_runs(s, [&] {
         for (const input& in : inputs) {
-            const std::string start = start_of(in, kept_axes() | s.bits()), step = step_along(in.at, s.inner());
+            const std::string start = start_of(in, kept_axes() | s.bits()), step = b_.times_stride(in.at, s.inner());
             const std::string element = in.random ? start + " + j" + step : '(' + start + ")[j" + step + ']';
             b_.code.line("for (int j = 0; j < run; ++j) ", in.at.name, "_copy[filled + j] = ", element, ";");
         }
@@ -239,9 +233,9 @@ void host_walk::write_unrolled_strips(const folded_space& s, const std::string& 
     for (const input& in : inputs) {
         if ((axes_of(in.at.node) & s.bits()) == 0) continue;
         const int lane = lane_axis(s);
-        const std::string step = step_along(in.at, s.inner());
+        const std::string step = b_.times_stride(in.at, s.inner());
         if ((axes_of(in.at.node) >> lane & 1u) != 0)
-            in_turn_.push_back({in, in.at.name + "_strip", "j" + step_along(in.at, lane) + " + ", step});
+            in_turn_.push_back({in, in.at.name + "_strip", "j" + b_.times_stride(in.at, lane) + " + ", step});
         else
             in_turn_.push_back({in, '(' + start_of(in, outer_axes() | s.bits()) + ')', "", step});
     }
@@ -326,7 +320,7 @@ bool host_walk::is_staged(const array_argument& at, const folded_space& s) const
 void host_walk::copy_rows(const array_argument& at, const folded_space& s, const std::string& n, bool back) {
     const std::string here = at.name + "[k * " + std::to_string(pitch()) + " + j]";
     const std::string there = '(' + b_.pointer(at) + b_.offset(at, kept_axes()) + ")[" +
-                              lane_offset(at, kept_axes_.back()) + " + k" + step_along(at, s.inner()) + ']';
+                              lane_offset(at, kept_axes_.back()) + " + k" + b_.times_stride(at, s.inner()) + ']';
     b_.code.line("for (int j = 0; j < m; ++j)");
     b_.code.line("    for (int k = 0; k < int(", n, "); ++k) ", back ? there : here, " = ", back ? here : there, ";");
 }

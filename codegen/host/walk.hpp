@@ -95,7 +95,7 @@ private:
     std::uint64_t lane_axes(int lane) const { return packed_ ? kept_axes() : lane < 0 ? 0 : axis_bit(lane); }
     /// The distance of lane j from the strip's start: "j * p.x0_stride0".
     std::string lane_offset(const array_argument& at, int lane) {
-        return packed_ ? packed_strips::offset_of(at) : 'j' + step_along(at, lane);
+        return packed_ ? packed_strips::offset_of(at) : 'j' + b_.times_stride(at, lane);
     }
     void declare_packing();
     std::uint64_t axes_of(node_id n) const { return b_.graph.nodes[n].axes; }
@@ -103,7 +103,6 @@ private:
         return b_.needs.element(b_.graph.nodes[n].type, element);
     }
     std::string start_of(const input& in, std::uint64_t axes);
-    std::string step_along(const array_argument& at, int axis);
     bool is_copied(const input& in, int lane, bool whole) const;
     bool wants_whole_strips(const std::vector<node_id>& values) const;
     std::string generated(const input& in, const std::string& number);

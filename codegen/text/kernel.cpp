@@ -146,7 +146,7 @@ stride_class kernel_builder::class_along(const array_argument& at, int loop) con
 
 std::string kernel_builder::turns(int axis) {
     if ((looping.unrolled & axis_bit(axis)) != 0) return std::to_string(exact_extent(axis));
-    return signed_index() + '(' + count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
+    return signed_extent(axis);
 }
 
 std::string kernel_builder::element(const array_argument& at, const std::string& offset) {
@@ -265,25 +265,44 @@ std::string kernel_builder::divisor(const formula& f, const std::string& name) {
                             "divisor", name);
 }
 
-std::string kernel_builder::offset(const array_argument& at, std::uint64_t axes) {
-    std::string out;
+std::string kernel_builder::stride_argument(const array_argument& at, std::size_t axis) {
+    const bool wide_stride = at.at->head.wide;
+    return arguments.member(
+        {at.is_output ? argument_kind::output_stride : argument_kind::operand_stride,
+         static_cast<std::uint8_t>(wide_stride ? 8 : 4), at.index, static_cast<std::uint16_t>(axis)},
+        needs.type(wide_stride ? dtype::i8 : dtype::i4), at.name + "_stride" + std::to_string(axis));
+}
+
+std::string kernel_builder::stride(const array_argument& at, int loop) {
+    for (std::size_t a = 0; a < at.at->strides.size(); ++a)
+        if (graph.loop_axis[a] == loop && at.at->strides[a] != stride_class::broadcast)
+            return at.at->strides[a] == stride_class::unit ? "1" : stride_argument(at, a);
+    return "0";
+}
+
+std::string kernel_builder::times_stride(const array_argument& at, int loop) {
+    const std::string factor = stride(at, loop);
+    return factor == "1" ? "" : " * " + factor;
+}
+
+std::string kernel_builder::index(const array_argument& at, std::uint64_t axes) {
+    std::string sum;
     int terms = 0;
-    for (int a = 0; a < static_cast<int>(key.axes.size()); ++a) {
-        const stride_class s = at.at->strides[static_cast<std::size_t>(a)];
-        const int loop = graph.loop_axis[static_cast<std::size_t>(a)];
+    for (std::size_t a = 0; a < key.axes.size(); ++a) {
+        const stride_class s = at.at->strides[a];
+        const int loop = graph.loop_axis[a];
         if ((axes & axis_bit(loop)) == 0 || s == stride_class::broadcast) continue;
-        out += " + " + (loop == element_axis ? '(' + digit(loop) + " + " + element_number + ')' : digit(loop));
-        ++terms;
-        if (s == stride_class::unit) continue;
-        const bool wide_stride = at.at->head.wide;
-        out += " * " + arguments.member(
-                           {at.is_output ? argument_kind::output_stride : argument_kind::operand_stride,
-                            static_cast<std::uint8_t>(wide_stride ? 8 : 4), at.index, static_cast<std::uint16_t>(a)},
-                           needs.type(wide_stride ? dtype::i8 : dtype::i4), at.name + "_stride" + std::to_string(a));
+        if (++terms > 1) sum += " + ";
+        sum += loop == element_axis ? '(' + digit(loop) + " + " + element_number + ')' : digit(loop);
+        if (s == stride_class::strided) sum += " * " + stride_argument(at, a);
     }
     // A CUDA compiler would add one term after the other to a pointer, each in 64 bits.
-    if (terms > 1 && key.header.where == detail::target::cuda) return " + (" + out.substr(3) + ')';
-    return out;
+    return terms > 1 && key.header.where == detail::target::cuda ? '(' + sum + ')' : sum;
+}
+
+std::string kernel_builder::offset(const array_argument& at, std::uint64_t axes) {
+    const std::string moved = index(at, axes);
+    return moved.empty() ? moved : " + " + moved;
 }
 
 std::string kernel_builder::generator_index(node_id generator, std::uint64_t axes) {
@@ -299,9 +318,8 @@ std::string kernel_builder::unravelled_index(const unravelling& u, std::uint64_t
         arguments.member({argument_kind::pick_offset, 8, u.pick.index}, needs.type(dtype::i8), u.pick.name + "_first");
     const std::string rest = offset(u.pick, axes) + further;
     if (u.rule == detail::place_rule::digits) return first + rest;
-    const std::string type = signed_index(), axis = std::to_string(u.axes[0]);
-    return add_border_index(u.rule) + '(' + type + '(' + first + ')' + rest + ", " + type + '(' +
-           count(points_of(axis_bit(u.axes[0])), "n" + axis) + "))";
+    return add_border_index(u.rule) + '(' + signed_index() + '(' + first + ')' + rest + ", " +
+           signed_extent(u.axes[0]) + ')';
 }
 
 std::string kernel_builder::add_border_index(detail::place_rule rule) {
@@ -335,14 +353,13 @@ std::string kernel_builder::gathered_index(const unravelling& u, const std::stri
     const dtype given = graph.nodes[u.index].type;
     const bool narrow = !wide() && (detail::size_of(given) < 4 || given == dtype::i4);
     const std::string type = needs.type(narrow ? dtype::i4 : dtype::i8), result = signed_index();
-    const std::string extent =
-        type + '(' + count(points_of(axis_bit(u.axes[0])), "n" + std::to_string(u.axes[0])) + ')';
+    const std::string n = type + '(' + extent(u.axes[0]) + ')';
     const std::string suffix = narrow ? "" : "_wide";
     const auto call = [&](const std::string& name, const std::string& why, const std::string& statements,
                           const std::string& parameters = "", const std::string& further = "") {
         needs.add(name + suffix, function(why) + result + ' ' + name + suffix + '(' + type + " at, " + type + " n" +
                                      parameters + ") {\n" + statements + "}\n");
-        return name + suffix + '(' + type + '(' + value + "), " + extent + further + ')';
+        return name + suffix + '(' + type + '(' + value + "), " + n + further + ')';
     };
     const std::string from_end = "    at = at < 0 ? at + n : at;\n", as_result = "    return " + result + "(at);\n";
     if (u.mode == detail::unchecked_mode)

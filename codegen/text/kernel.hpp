@@ -126,14 +126,22 @@ struct kernel_builder : loop_source {
     /// Reads an element by a plain load; `offset` begins with " + " or is empty.
     virtual std::string element(const array_argument& at, const std::string& offset);
 
+    /// "p.n1": an axis's extent as a linear index; as a digit, "int(p.n1)".
+    std::string extent(int axis) { return count(points_of(axis_bit(axis)), "n" + std::to_string(axis)); }
+    std::string signed_extent(int axis) { return signed_index() + '(' + extent(axis) + ')'; }
     /// "p.x0"
     std::string pointer(const array_argument& at);
     /// The member for a formula's value, as a linear index.
     std::string count(const formula& f, const std::string& name);
     /// The member that divides a linear index by a formula's value (CUDA: through `quotient`).
     std::string divisor(const formula& f, const std::string& name);
-    /// " + i0 * p.x0_s0 + i1": the offset along those of `axes` on which the array moves, with index `digit(a)` along
-    /// axis a; empty where it moves on none.
+    /// "p.x0_stride1": the elements between neighbours along a loop; "1" or "0" where the key says so.
+    std::string stride(const array_argument& at, int loop);
+    /// " * p.x0_stride1", by which a digit along a loop is multiplied; empty for a unit stride.
+    std::string times_stride(const array_argument& at, int loop);
+    /// "(i0 * p.x0_stride0 + i1)": the index along those of `axes` on which the array moves, with index `digit(a)`
+    /// along axis a; empty where it moves on none. The offset begins with " + ".
+    std::string index(const array_argument& at, std::uint64_t axes);
     std::string offset(const array_argument& at, std::uint64_t axes);
     /// The number of a random leaf's element, in the form of `offset`.
     std::string generator_index(node_id generator, std::uint64_t axes);
@@ -169,6 +177,8 @@ protected:
     std::string dimensions_of(const loop_choice::row& row) const;
 
 private:
+    /// The member with the stride along an axis of the key.
+    std::string stride_argument(const array_argument& at, std::size_t axis);
     void find_unravellings();
     /// Adds the function that finds which place stands for one beyond the ends; returns its name.
     std::string add_border_index(detail::place_rule rule);

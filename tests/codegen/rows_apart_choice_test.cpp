@@ -84,10 +84,10 @@ TEST_CASE("a row of up to eight elements that lies apart has no more places than
     CHECK(slots_of_rows(softmax_tree(target::cuda, dtype::f4, 1, false)) == 12);
     CHECK(slots_of_rows(softmax_tree(target::cuda, dtype::f4, 1, false, true)) == 8);
     CHECK(slots_of_rows(softmax_of_middle_axis(target::cuda, dtype::f4, 1, 3)) == 8);
-    const scan_choice along = choice_of_scan("s1", "s01");
+    const auto along = std::get<row_scan_layout>(choice_of_scan("s1", "s01"));
     CHECK(along.lanes * along.each * along.register_chunks == 8);
-    CHECK(choice_of_scan("ss1", "s01s").register_chunks == 8);
-    CHECK(choice_of_scan("ss1", "s01s", 3).shared_chunks == 8);
+    CHECK(std::get<short_column_scan_layout>(choice_of_scan("ss1", "s01s")).chunks == 8);
+    CHECK(std::get<whole_column_scan_layout>(choice_of_scan("ss1", "s01s", 3)).chunks == 8);
 }
 
 TEST_CASE("of which part of the first class the length is says how many places rows that lie apart have") {

@@ -36,8 +36,6 @@ void cuda_fold::write(plan& p) {
     write_ending();
     write_end();
     launch& step = b_.step;
-    step.kernel = "reduce";
-    step.threads = threads_;
     describe(step);
     for (const folded_space& s : spaces_)  // the cost of the folded values, and one operation to join each
         step.work.push_back(
@@ -45,10 +43,7 @@ void cuda_fold::write(plan& p) {
     std::vector<node_id> roots;
     for (const std::size_t k : results_) roots.push_back(b_.graph.roots[k]);
     step.work.push_back({kept_bits(), cost_of(b_.graph, roots)});
-    const std::string blocks = frame_.resident_blocks != 0 ? ", " + std::to_string(frame_.resident_blocks) : "";
-    p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads_) +
-                                             blocks + ")\nreduce(const __grid_constant__ arguments p)");
-    p.steps.push_back(std::move(step));
+    b_.finish(p, "reduce", threads_, frame_.resident_blocks);
 }
 
 std::string cuda_fold::random_element(node_id g, std::uint64_t axes) {

@@ -38,10 +38,10 @@ bool has_pair_spelling(const cuda_kernel& b, const node& n) {
 
 }  // namespace
 
-bool computes_byte_pairs(const cuda_kernel& b, const stencil_axes& axes) {
+bool computes_byte_pairs(const cuda_kernel& b, const std::vector<view_window>& windows) {
     if (!b.generators.empty() || b.loops != 0) return false;
     std::size_t rows = 0;
-    for (const view_family& f : families_of(b, axes)) rows += f.views.size();
+    for (const view_window& w : windows) rows += w.family.views.size();
     if (rows != b.inputs.size()) return false;
     for (const array_argument& z : b.outputs)
         if (!is_byte(z.at->head.type)) return false;

@@ -12,7 +12,7 @@ namespace ingot::codegen {
 
 /// Whether all arrays that a map reads along its rows are bytes of a stencil, all outputs are bytes, and all operations
 /// between them have a spelling here.
-bool computes_byte_pairs(const cuda_kernel& b, const stencil_axes& axes);
+bool computes_byte_pairs(const cuda_kernel& b, const std::vector<view_window>& windows);
 
 /// Writes the values of two elements at a time.
 class byte_pairs {

@@ -12,9 +12,9 @@ namespace {
 
 class joint_map {
 public:
-    joint_map(cuda_kernel& b, const map_choice& c) : b_(b), choice_(c), loops_(c.loops) {}
+    joint_map(cuda_kernel& b, const loop_choice& loops) : b_(b), loops_(loops) {}
 
-    void write(plan& p) {
+    void write() {
         source_writer& out = b_.code;
         b_.name_scalars();
         locate_thread();
@@ -33,7 +33,6 @@ public:
         for (const array_argument& z : b_.outputs) b_.store_element(z, b_.offset(z, axis_range(0, b_.rank)), z.name);
         if (loops_.elements > 1) b_.body.close_elements(out);
         if (loops_.lanes > 1) out.close();
-        finish_map(b_, choice_, p);
     }
 
 private:
@@ -52,9 +51,8 @@ private:
 
     void locate_thread() {
         source_writer& out = b_.code;
-        constexpr std::uint32_t threads = map_choice::threads;
-        const std::string n = results(), thread = b_.thread_index(threads), lanes = std::to_string(loops_.lanes);
-        b_.step.grid[0] = ceil_divide(number_of_results(), threads / loops_.lanes);
+        const std::string n = results(), thread = b_.thread_index(map_threads), lanes = std::to_string(loops_.lanes);
+        b_.step.grid[0] = ceil_divide(number_of_results(), map_threads / loops_.lanes);
         if (loops_.lanes == 1) {
             out.line("const ", b_.linear(), " q = ", thread, ";");
             out.line("if (q >= ", n, ") return;");
@@ -66,12 +64,29 @@ private:
     }
 
     cuda_kernel& b_;
-    const map_choice& choice_;
     const loop_choice& loops_;
 };
 
 }  // namespace
 
-void emit_joint_map_cuda(cuda_kernel& b, const map_choice& c, plan& p) { joint_map(b, c).write(p); }
+kernel_shape joint_layout::shape() const {
+    return {.name = "joint",
+            .threads = map_threads,
+            .lanes = loops.lanes,
+            .chunks = loops.elements,
+            .exchange = loops.lanes > 1 ? thread_exchange::lanes : thread_exchange::none};
+}
+
+std::string joint_layout::reason() const {
+    return (loops.elements > 1 ? std::to_string(loops.elements) +
+                                     " elements of a short axis a thread: what is the same along it is computed once"
+                               : "lanes share the turns of a result's long loops: few results fill the GPU") +
+           loops.reason();
+}
+
+void joint_layout::write(cuda_kernel& b) const {
+    b.looping = loops;
+    joint_map(b, loops).write();
+}
 
 }  // namespace ingot::codegen

@@ -123,10 +123,6 @@ private:
     loop_choice c_;
 };
 
-}  // namespace
-
-namespace {
-
 /// Whether each turn of some loop needs the one before it: a scan, or random numbers drawn in groups.
 bool run_in_order(const cuda_kernel& b) {
     for (node_id i = 0; i < b.graph.nodes.size(); ++i)
@@ -191,7 +187,7 @@ loop_choice choose_loops(const cuda_kernel& b, int along, std::uint32_t elements
     return loop_chooser(b, c, false).found();
 }
 
-std::optional<loop_choice> choose_joint(const cuda_kernel& b) {
+std::optional<joint_layout> choose_joint(const cuda_kernel& b) {
     constexpr std::uint32_t most_elements = 8;
     if (b.loops == 0 || b.rank == 0 || run_in_order(b) || !b.unravellings.empty() || b.scatters() ||
         !b.generators.empty() || b.has_raw())
@@ -211,7 +207,7 @@ std::optional<loop_choice> choose_joint(const cuda_kernel& b) {
         return b.moves_along(in, axis_bit(inner)) && found.row_of(in.node) == nullptr;
     };
     if (c.elements > 1 && std::ranges::any_of(b.inputs, has_no_row)) return {};
-    return found;
+    return joint_layout{found};
 }
 
 std::string loop_choice::reason() const {

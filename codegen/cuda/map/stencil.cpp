@@ -96,6 +96,9 @@ bool moves_along(const kernel_builder& b, const array_argument& in, std::uint64_
     return std::ranges::any_of(axes_in(axes), [&](int a) { return class_along(b, in, a) != stride_class::broadcast; });
 }
 
+namespace {
+
+/// All arrays that are contiguous along the inner axis, in families of views that differ along the axes.
 std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& axes) {
     const auto is_distinguished = [&](std::size_t a) {
         const int axis = static_cast<int>(a);
@@ -146,6 +149,8 @@ std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& a
     }
     return families;
 }
+
+}  // namespace
 
 std::optional<stencil_axes> find_stencil(const cuda_kernel& b) {
     const int inner = b.rank - 1;
@@ -215,7 +220,7 @@ std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& ax
             w.left = std::max(w.left, line.left);
             w.right = std::max(w.right, line.right);
         }
-        const auto room = [&](int elements) { return size.words ? (elements + 3) / 4 * 4 : elements; };
+        const auto room = [&](int elements) { return size.pairs ? (elements + 3) / 4 * 4 : elements; };
         w.first = room(w.left);
         w.width = w.first + static_cast<int>(size.each) + room(w.right);
         w.slots = static_cast<std::uint32_t>(w.down.high - w.down.low) + 1 + (w.moves_down ? size.ahead : 0);

@@ -51,8 +51,6 @@ struct stencil_axes {
 
 /// Empty where no two views of one buffer are read, or where rows of neighbours do not serve the map's reads or writes.
 std::optional<stencil_axes> find_stencil(const cuda_kernel& b);
-/// All arrays that are contiguous along the inner axis, in families of views that differ along the axes.
-std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& axes);
 
 /// The range of some numbers.
 struct number_range {
@@ -92,7 +90,7 @@ struct view_window {
 
 struct window_size {
     std::uint32_t each, aside, ahead;  // elements, places on the side axis, rows in flight
-    bool words = false;                // a row is read into whole words of bytes
+    bool pairs = false;                // of bytes, two of which are computed at once: a row is read into whole words
 };
 std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& axes, window_size size);
 /// The four-byte registers that the windows take.

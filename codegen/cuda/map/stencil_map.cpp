@@ -17,19 +17,14 @@ namespace ingot::codegen {
 
 using namespace detail;
 
-void stencil_map::write(plan& p) {
+void stencil_map::write() {
     b_.name_scalars();
-    read_constants();
+    b_.read_constants(all_axes() | b_.unravelled_axes());
     b_.body.hoist(0, b_.graph.roots, b_.code);
     locate_thread();
     for (const view_window& w : windows_) declare(w);
     declare_room();
     roll();
-    finish_map(b_, choice_, p);
-}
-
-std::string stencil_map::extent(int axis) {
-    return b_.signed_index() + '(' + b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
 }
 
 bool stencil_map::is_read(const view_window& w, const array_argument& in) {
@@ -44,14 +39,6 @@ const view_window& stencil_map::widest() const {
     return *std::ranges::max_element(windows_, {}, [](const view_window& w) { return w.family.views.size(); });
 }
 
-void stencil_map::read_constants() {
-    for (const array_argument& in : b_.inputs) {
-        if (moves_along(b_, in, all_axes())) continue;
-        b_.code.line("const ", type_of(in), ' ', in.name, " = ", b_.element(in, ""), ";");
-        b_.body.name(in.node, in.name);
-    }
-}
-
 void stencil_map::load(const view_window& w, const row_line& line, const std::string& slot, const std::string& row) {
     b_.code.line("if (here) ", loader_of(w, line), '(', w.name, '[', line.side - w.first_side, "][", slot, "], ", row,
                  ");");
@@ -64,7 +51,7 @@ void stencil_map::roll() {
         for (const row_line& line : w.lines) {
             if (line.down.empty) continue;
             if (w.moves_down)
-                first = std::min(first, line.down.low - line.down.high - static_cast<int>(choice_.ahead));
+                first = std::min(first, line.down.low - line.down.high - static_cast<int>(size_.ahead));
             else
                 load(w, line, "0", "0");
         }
@@ -85,7 +72,7 @@ void stencil_map::roll() {
 }
 
 void stencil_map::load_next(int first) {
-    const int ahead = static_cast<int>(choice_.ahead);
+    const int ahead = static_cast<int>(size_.ahead);
     for (const view_window& w : windows_)
         for (const row_line& line : w.lines) {
             if (line.down.empty || !w.moves_down) continue;
@@ -123,7 +110,7 @@ void stencil_map::declare_digits() {
 
 void stencil_map::open_sides(bool digits) {
     if (!has_side()) return;
-    b_.open_unrolled("t", choice_.aside);
+    b_.open_unrolled("t", size_.aside);
     if (!digits) return;
     b_.code.line("const ", b_.signed_index(), ' ', digit(axes_.side), " = side + ", b_.signed_index(), "(t);");
 }
@@ -133,7 +120,7 @@ void stencil_map::close_sides() {
 }
 
 void stencil_map::open_columns() {
-    b_.open_unrolled("e", choice_.each);
+    b_.open_unrolled("e", size_.each);
     b_.code.line("const ", b_.signed_index(), ' ', digit(inner_), " = column + ", b_.signed_index(), "(e);");
 }
 
@@ -142,12 +129,12 @@ std::string stencil_map::row_there() const {
 }
 
 std::string stencil_map::element_there() {
-    return row_there() + " && " + digit(inner_) + " >= 0 && " + digit(inner_) + " < " + extent(inner_);
+    return row_there() + " && " + digit(inner_) + " >= 0 && " + digit(inner_) + " < " + b_.signed_extent(inner_);
 }
 
 void stencil_map::read_others() {
     source_writer& out = b_.code;
-    const std::string sides = std::to_string(choice_.aside);
+    const std::string sides = std::to_string(size_.aside);
     for (const array_argument& in : b_.inputs) {
         if (!moves_along(b_, in, all_axes()) || is_read_by_rows(in)) continue;
         const bool inside = moves_along(b_, in, axis_bit(inner_));
@@ -176,16 +163,16 @@ void stencil_map::read_others() {
 void stencil_map::compute() {
     source_writer& out = b_.code;
     for (const array_argument& z : b_.outputs)
-        out.line("alignas(", bytes_of(z) * choice_.each, ") ", type_of(z), ' ', z.name, '[', choice_.aside, "][", each_,
+        out.line("alignas(", bytes_of(z) * size_.each, ") ", type_of(z), ' ', z.name, '[', size_.aside, "][", each_,
                  "];");
-    if (choice_.pairs) return compute_pairs();
+    if (size_.pairs) return compute_pairs();
     b_.compute(b_.has_quick_bodies(), [&] {
         open_sides(false);
         if (b_.has_user_text()) {
             open_columns();
             out.line("if (!(", element_there(), ")) continue;");
         } else {
-            b_.open_unrolled("e", choice_.each);
+            b_.open_unrolled("e", size_.each);
         }
         for (const array_argument& z : b_.outputs)
             out.line(z.name, of_side(), "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
@@ -211,16 +198,15 @@ void stencil_map::compute_pairs() {
 
 void stencil_map::store(const array_argument& z) {
     source_writer& out = b_.code;
-    const std::string number = b_.signed_index(), n = extent(inner_);
+    const std::string number = b_.signed_index(), n = b_.signed_extent(inner_);
     const std::string store = b_.pointer(z) + b_.offset(z, all_axes());
     open_sides();
     out.open();
     out.line("const ", number, ' ', digit(inner_), " = column;");
     out.line("const int begin = int(max(-column, ", number, "(0))), end = ", row_there(), " ? int(min(", n,
              " - column, ", number, '(', each_, "))) : 0;");
-    out.line(add_row_storer(b_, z), '<', word_of(bytes_of(z) * choice_.each, z.at->head.type), ">(", store, ", ",
-             z.name, of_side(), ", begin, end, turned + threadIdx.x / 32 * ", 32 * choice_.each * widest_output(),
-             ");");
+    out.line(add_row_storer(b_, z), '<', word_of(bytes_of(z) * size_.each, z.at->head.type), ">(", store, ", ", z.name,
+             of_side(), ", begin, end, turned + threadIdx.x / 32 * ", 32 * size_.each * widest_output(), ");");
     out.close();
     close_sides();
 }
@@ -232,10 +218,62 @@ std::uint32_t stencil_map::widest_output() const {
 }
 
 void stencil_map::declare_room() {
-    b_.code.line("__shared__ alignas(16) unsigned char turned[", choice_.block_threads * choice_.each * widest_output(),
-                 "];");
+    b_.code.line("__shared__ alignas(16) unsigned char turned[", layout_.threads * size_.each * widest_output(), "];");
 }
 
-void emit_stencil_map_cuda(cuda_kernel& b, const map_choice& c, plan& p) { stencil_map(b, c).write(p); }
+/// There must be views of one buffer a few elements apart, and a thread must have registers for their rows.
+std::optional<stencil_layout> choose_stencil(const cuda_kernel& b) {
+    constexpr std::uint32_t most_registers = 96;
+    // In three dimensions warps of 96 registers each are just enough to keep memory busy; a larger window would not fit
+    // these registers.
+    constexpr std::uint32_t side_threads = 128, side_blocks = 5, side_registers = 72;
+    const auto axes = find_stencil(b);
+    if (!axes) return {};
+    const std::uint32_t vector = elements_of_vector(
+        b, true, [&](const array_argument& at) { return class_along(b, at, b.rank - 1) != stride_class::broadcast; });
+    // A thread of many gets few rows; in three dimensions two side by side, and more planes. Narrow elements are many,
+    // so a row takes long: fewer rows are in flight, and a thread gets more.
+    const bool rolls = axes->down >= 0, has_side = axes->side >= 0, few_ahead = has_side || vector >= 8;
+    window_size size{elements_within(b, vector), has_side ? 2u : 1u, !rolls ? 0u : few_ahead ? 1u : 2u};
+    stencil_layout c{.axes = *axes, .rows = !rolls ? 1u : few_ahead ? 16u : 8u};
+    const auto registers = [&] {
+        c.windows = windows_of(b, *axes, size);
+        return registers_of(c.windows, size);
+    };
+    while (registers() > most_registers || size.aside * size.each * b.cost > statement_budget) {
+        if (size.ahead > 0)
+            --size.ahead;
+        else if (size.aside > 1)
+            --size.aside;
+        else if (size.each > 1)
+            size.each /= 2;
+        else
+            return {};
+    }
+    if (has_side) {
+        c.threads = side_threads;
+        if (registers_of(c.windows, size) <= side_registers) c.least_blocks = side_blocks;
+    }
+    size.pairs = size.each % 8 == 0 && computes_byte_pairs(b, c.windows);
+    if (size.pairs) c.windows = windows_of(b, *axes, size);
+    c.size = size;
+    return c;
+}
+
+kernel_shape stencil_layout::shape() const {
+    return {.name = "stencil",
+            .threads = threads,
+            .each = size.each,
+            .chunks = rows * size.aside,
+            .read_ahead = size.ahead};
+}
+
+std::string stencil_layout::reason() const {
+    return std::to_string(size.each) + " columns of " + std::to_string(rows * size.aside) +
+           " rows a thread: what neighbours share of a buffer is read once" +
+           (size.pairs ? ", and two bytes are computed at once in a word" : "");
+}
+
+void stencil_layout::write(cuda_kernel& b) const { stencil_map(b, *this).write(); }
 
 }  // namespace ingot::codegen

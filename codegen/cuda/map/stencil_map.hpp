@@ -15,16 +15,17 @@ namespace ingot::codegen {
 
 class stencil_map {
 public:
-    stencil_map(cuda_kernel& b, const map_choice& c)
+    stencil_map(cuda_kernel& b, const stencil_layout& c)
         : b_(b),
-          choice_(c),
+          layout_(c),
           inner_(b.rank - 1),
-          axes_{c.along, c.side},
-          each_(static_cast<int>(c.each)),
-          windows_(windows_of(b, axes_, {c.each, c.aside, c.ahead, c.pairs})),
+          axes_(c.axes),
+          size_(c.size),
+          each_(static_cast<int>(c.size.each)),
+          windows_(c.windows),
           pairs_(b) {}
 
-    void write(plan& p);
+    void write();
 
 private:
     static constexpr std::uint32_t warp_lanes = 32;
@@ -32,8 +33,7 @@ private:
     std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
     bool rolls() const { return axes_.down >= 0; }
     bool has_side() const { return axes_.side >= 0; }
-    std::uint32_t warps() const { return choice_.block_threads / warp_lanes; }
-    std::string extent(int axis);
+    std::uint32_t warps() const { return layout_.threads / warp_lanes; }
     std::string type_of(const array_argument& at) { return b_.needs.type(at.at->head.type); }
     std::string each() const { return std::to_string(each_); }
     static std::string parenthesised(int n) { return n < 0 ? '(' + std::to_string(n) + ')' : std::to_string(n); }
@@ -44,7 +44,6 @@ private:
     bool is_read_by_rows(const array_argument& in) const;
     /// The window with the most views: the thread's columns begin where it is aligned.
     const view_window& widest() const;
-    void read_constants();
 
     // The place of a thread.
 
@@ -53,9 +52,6 @@ private:
     /// An input's offset, as in the kernel's base, but some axes may be shifted.
     std::string offset(const array_argument& in, std::uint64_t axes);
 
-    /// "p.x0_stride1"
-    std::string stride_along_own(const array_argument& at, int own);
-    std::string stride(const array_argument& at, int axis);
     /// "(long long)(r) * p.x0_stride1", from steps along an outer axis.
     std::string steps(const array_argument& at, int axis, const std::string& count);
     void locate_thread();
@@ -72,12 +68,17 @@ private:
 
     /// Whether all rows of a window are aligned where the thread's columns begin.
     bool is_aligned(const view_window& w) const;
-    static std::string loader_of(const view_window& w, const row_line& line);
+    /// The names of the functions that load a row into the ring, and that read a row of single elements.
+    static std::string name_of(const char* function, const view_window& w, const row_line& line);
+    static std::string loader_of(const view_window& w, const row_line& line) { return name_of("load", w, line); }
+    std::string reader_of(const view_window& w, const row_line& line) const {
+        return name_of(size_.pairs ? "read" : "load", w, line);
+    }
 
     /// Declares the ring, and for each of its lines a function that reads the row r rows below the thread's first.
     void declare(const view_window& w);
     int half() const { return each_ / 2; }
-    int ring_width(const view_window& w) const { return choice_.pairs ? w.left + half() + w.right : w.width; }
+    int ring_width(const view_window& w) const { return size_.pairs ? w.left + half() + w.right : w.width; }
 
     /// Reads the thread's first half element by element, with the elements of its second half in the same words.
     void declare_pair_loader(const view_window& w, const row_line& line);
@@ -92,9 +93,6 @@ private:
 
     /// The loader of a window with a border along its rows: each row has all columns.
     void declare_bordered_loader(const view_window& w, const row_line& line);
-
-    /// The name of the function that reads a row of single elements.
-    std::string reader_of(const view_window& w, const row_line& line) const;
 
     /// The columns of the views that read row r for the thread's present elements, by the condition of the read.
     std::map<std::string, number_range> columns_of(const view_window& w, const row_line& line) const;
@@ -130,11 +128,12 @@ private:
     void declare_room();
 
     cuda_kernel& b_;
-    const map_choice& choice_;
+    const stencil_layout& layout_;
     const int inner_;
     const stencil_axes axes_;
+    const window_size size_;
     const int each_;
-    const std::vector<view_window> windows_;
+    const std::vector<view_window>& windows_;
     byte_pairs pairs_;
 };
 

@@ -13,7 +13,7 @@ using namespace detail;
 
 std::string stencil_map::bordered(border beyond, int axis, const std::string& index) {
     if (beyond == border::none) return index;
-    const std::string type = b_.signed_index(), n = extent(axis);
+    const std::string type = b_.signed_index(), n = b_.signed_extent(axis);
     if (beyond == border::nearest) return "min(max(" + index + ", " + type + "(0)), " + n + " - 1)";
     const auto call = [&](const std::string& name, const std::string& how, const std::string& before,
                           const std::string& behind) {
@@ -38,33 +38,22 @@ std::string stencil_map::offset(const array_argument& in, std::uint64_t axes) {
             continue;
         }
         const std::string index = bordered(axis.beyond, a, digit(a) + " + " + parenthesised(axis.steps));
-        const std::string stride = stride_along_own(in, axis.own);
+        const std::string stride = b_.stride(in, axis.own);
         shifted += " + " + b_.needs.type(dtype::i8) + '(' + index + ") * " + stride;
     }
     return b_.offset(in, own) + shifted;
 }
 
-std::string stencil_map::stride_along_own(const array_argument& at, int own) {
-    const std::string moved = b_.offset(at, axis_bit(own));
-    if (moved.empty()) return "0";
-    const std::string unit = " + " + digit(own);
-    return moved == unit ? "1" : moved.substr(unit.size() + 3);
-}
-
-std::string stencil_map::stride(const array_argument& at, int axis) {
-    return stride_along_own(at, at.is_output ? axis : axis_of_view(b_, at, axis).own);
-}
-
 std::string stencil_map::steps(const array_argument& at, int axis, const std::string& count) {
-    return b_.needs.type(dtype::i8) + '(' + count + ") * " + stride(at, axis);
+    return b_.needs.type(dtype::i8) + '(' + count + ") * " + b_.stride(at, axis_of_view(b_, at, axis).own);
 }
 
 void stencil_map::locate_thread() {
     source_writer& out = b_.code;
     const std::string type = b_.linear(), number = b_.signed_index();
-    const std::uint32_t rows = choice_.chunks;
+    const std::uint32_t rows = layout_.rows;
     const formula row_vectors =
-        ceil_divide(points_of(axis_bit(inner_)) + static_cast<std::uint64_t>(each_ - 1), choice_.each);
+        ceil_divide(points_of(axis_bit(inner_)) + static_cast<std::uint64_t>(each_ - 1), size_.each);
     std::uint64_t others = axis_range(0, inner_);
     const formula bands = ceil_divide(row_vectors, warp_lanes);
     formula all = has_side() ? bands : row_vectors;
@@ -76,21 +65,20 @@ void stencil_map::locate_thread() {
     }
     if (has_side()) {
         others &= ~axis_bit(axes_.side);
-        sides = ceil_divide(points_of(axis_bit(axes_.side)), choice_.aside * warps());
+        sides = ceil_divide(points_of(axis_bit(axes_.side)), size_.aside * warps());
         all = all * sides;
     }
     all = all * points_of(others);
-    b_.step.grid[0] = has_side() ? all : ceil_divide(all, choice_.block_threads);
+    b_.step.grid[0] = has_side() ? all : ceil_divide(all, layout_.threads);
     // No thread ends before its warp does, as a warp stores together.
     std::string rest = "q", there, first = "q";
     if (has_side()) {
         out.line("// The warps of a block have the same columns of adjacent rows, so that they share cached elements.");
         out.line("const ", type, " q = ", b_.block_index(), ';');
-        there = "side < " + extent(axes_.side);
+        there = "side < " + b_.signed_extent(axes_.side);
     } else {
         const std::string vectors = b_.count(all, "vectors");
-        out.line("const ", type, " index = ", b_.thread_index(choice_.block_threads), ", q = min(index, ", vectors,
-                 " - 1);");
+        out.line("const ", type, " index = ", b_.thread_index(layout_.threads), ", q = min(index, ", vectors, " - 1);");
         there = "index < " + vectors;
     }
     if (b_.rank > 1) {
@@ -113,12 +101,13 @@ void stencil_map::locate_thread() {
         out.line("const ", number, ' ', name, " = ", number, '(', at, within, ") * ", each, ";");
     };
     if (has_side())
-        take("side", sides, "sides", choice_.aside, !rolls() && others == 0,
+        take("side", sides, "sides", size_.aside, !rolls() && others == 0,
              " * " + std::to_string(warps()) + "u + threadIdx.x / 32u");
     if (rolls()) take("row", strips, "strips", rows, others == 0, "");
     if (others != 0) b_.write_digits(rest, axes_in(others));
     if (has_side())
-        out.line("const ", number, " sides = min(", number, '(', choice_.aside, "), ", extent(axes_.side), " - side);");
+        out.line("const ", number, " sides = min(", number, '(', size_.aside, "), ", b_.signed_extent(axes_.side),
+                 " - side);");
     for (const view_window& w : windows_) {
         const array_argument& in = w.family.first();
         std::string moved = offset(in, others);
@@ -133,13 +122,14 @@ void stencil_map::locate_thread() {
                                                anchor.name + "_at) / " + std::to_string(bytes_of(anchor)) + " % " +
                                                each() + ')';
     out.line("const ", number, " column = ", number, '(', first, ") * ", each_, shift, ";");
-    out.line("const bool here = ", there, " && column < ", extent(inner_), ";");
+    out.line("const bool here = ", there, " && column < ", b_.signed_extent(inner_), ";");
     if (rolls())
-        out.line("const ", number, " rows = here ? min(", number, '(', rows, "), ", extent(axes_.down), " - row) : 0;");
+        out.line("const ", number, " rows = here ? min(", number, '(', rows, "), ", b_.signed_extent(axes_.down),
+                 " - row) : 0;");
     if (std::ranges::any_of(windows_, [](const view_window& w) { return w.border_along == border::none; }))
         write_whole();
     if (std::ranges::any_of(windows_, [](const view_window& w) { return w.border_along != border::none; }))
-        out.line("const bool inside = here && column >= 0 && column + ", each_, " <= ", extent(inner_), ";");
+        out.line("const bool inside = here && column >= 0 && column + ", each_, " <= ", b_.signed_extent(inner_), ";");
 }
 
 void stencil_map::write_whole() {
@@ -167,9 +157,9 @@ void stencil_map::write_whole() {
     const auto add = [&](const std::string& condition) { whole += " && " + condition; };
     if (strict) {
         add("column >= " + std::to_string(before) + " && column + " + std::to_string(each_ + behind) +
-            " <= " + extent(inner_));
-        if (rolls()) add("rows == " + std::to_string(choice_.chunks));
-        if (has_side()) add("sides == " + std::to_string(choice_.aside));
+            " <= " + b_.signed_extent(inner_));
+        if (rolls()) add("rows == " + std::to_string(layout_.rows));
+        if (has_side()) add("sides == " + std::to_string(size_.aside));
     }
     if (!within.empty()) add(within);
     b_.code.line("const bool whole = ", whole, ";");
@@ -194,7 +184,7 @@ std::string stencil_map::declare_reach(const view_window& w) {
     std::string least = "min(" + first + ", " + last + ')', most = "max(" + first + ", " + last + ')';
     for (const int a : axes_in(all_axes())) {
         if (!moves_along(b_, in, axis_bit(a))) continue;
-        const std::string span = steps(in, a, extent(a) + " - 1"), none = wide + "(0)";
+        const std::string span = steps(in, a, b_.signed_extent(a) + " - 1"), none = wide + "(0)";
         least += of_either("min", none, span), most += of_either("max", none, span);
     }
     const std::string from = in.name + "_at - " + b_.pointer(in) + " + (column";

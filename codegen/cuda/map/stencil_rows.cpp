@@ -15,26 +15,25 @@ bool stencil_map::is_aligned(const view_window& w) const {
            std::ranges::any_of(w.family.views, [](const stencil_view& v) { return v.in->at->head.vector; });
 }
 
-std::string stencil_map::loader_of(const view_window& w, const row_line& line) {
-    const std::string which = std::to_string(line.side - w.first_side);
-    return "load_" + w.name + (w.lines.size() > 1 ? which : "");
+std::string stencil_map::name_of(const char* function, const view_window& w, const row_line& line) {
+    return std::string(function) + '_' + w.name + (w.lines.size() > 1 ? std::to_string(line.side - w.first_side) : "");
 }
 
 void stencil_map::declare(const view_window& w) {
     source_writer& out = b_.code;
-    const std::string type = b_.needs.type(choice_.pairs ? dtype::u4 : w.family.first().at->head.type);
+    const std::string type = b_.needs.type(size_.pairs ? dtype::u4 : w.family.first().at->head.type);
     out.line(type, ' ', w.name, '[', w.lines.size(), "][", w.slots, "][", ring_width(w), "] = {};");
     if (w.border_along != border::none && w.left + w.right > 0) declare_ends(w);
     for (const row_line& line : w.lines) {
         if (line.down.empty) continue;
         declare_loader(w, line);
-        if (choice_.pairs) declare_pair_loader(w, line);
+        if (size_.pairs) declare_pair_loader(w, line);
     }
     for (const stencil_view& v : w.family.views) {
         const std::string t = w.moves_aside ? "t + " + std::to_string(v.side - w.first_side) : "0";
         const std::string element = w.name + '[' + t + "][" + std::to_string(v.down - w.down.low) + "][e + " +
                                     std::to_string(w.left + v.along) + ']';
-        choice_.pairs ? pairs_.name(v.in->node, element) : b_.body.name(v.in->node, element);
+        size_.pairs ? pairs_.name(v.in->node, element) : b_.body.name(v.in->node, element);
     }
 }
 
@@ -79,8 +78,7 @@ std::string stencil_map::row_of(const view_window& w, const row_line& line) {
                               w.down_border == border::none ? r : bordered(w.down_border, axes_.down, "row + " + r));
     }
     if (w.moves_aside) {
-        const std::string s =
-            at_most(std::to_string(line.side), "sides", w.last_side - static_cast<int>(choice_.aside));
+        const std::string s = at_most(std::to_string(line.side), "sides", w.last_side - static_cast<int>(size_.aside));
         from += " + " + steps(in, axes_.side,
                               w.side_border == border::none ? s : bordered(w.side_border, axes_.side, "side + " + s));
     }
@@ -93,7 +91,7 @@ void stencil_map::declare_bordered_loader(const view_window& w, const row_line& 
     const std::string type = type_of(in), ends = ends_of(w);
     const bool aligned = is_aligned(w);
     const std::string suffix = add_row_loaders(b_, in, aligned);
-    const std::uint32_t bytes = bytes_of(in) * choice_.each;
+    const std::uint32_t bytes = bytes_of(in) * size_.each;
     out.open("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r)");
     if (w.moves_aside && (w.down_border == border::none || w.side_border == border::none)) {
         // At its end a buffer has no rows that nothing needs.
@@ -120,7 +118,7 @@ void stencil_map::declare_bordered_loader(const view_window& w, const row_line& 
     out.line("if (!here) return;");
     out.margin("#pragma unroll");
     out.open("for (int e = ", w.first - line.left, "; e < ", w.first + each_ + line.right, "; ++e)");
-    const std::string number = b_.signed_index(), n = extent(inner_);
+    const std::string number = b_.signed_index(), n = b_.signed_extent(inner_);
     out.line("const ", number, " at = column + ", number, "(e) - ", w.first, ";");
     out.line("if (at >= -", line.left, " && at < ", n, " + ", line.right,
              ") to[e] = ", element_at(in, "from + " + bordered(w.border_along, inner_, "at")), ";");
@@ -128,16 +126,11 @@ void stencil_map::declare_bordered_loader(const view_window& w, const row_line& 
     out.close(";");
 }
 
-std::string stencil_map::reader_of(const view_window& w, const row_line& line) const {
-    const std::string name = loader_of(w, line);
-    return choice_.pairs ? "read" + name.substr(name.find('_')) : name;
-}
-
 std::map<std::string, number_range> stencil_map::columns_of(const view_window& w, const row_line& line) const {
     std::map<std::string, number_range> ranges;
     for (const stencil_view& v : w.family.views) {
         const int t = line.side - v.side;
-        if (w.moves_aside && (t < 0 || t >= static_cast<int>(choice_.aside))) continue;
+        if (w.moves_aside && (t < 0 || t >= static_cast<int>(size_.aside))) continue;
         std::string when;
         if (w.moves_down) when = "unsigned(r - " + parenthesised(v.down) + ") < unsigned(rows)";
         if (w.moves_aside && t > 0) when += (when.empty() ? "" : " && ") + std::to_string(t) + " < sides";
@@ -153,7 +146,7 @@ void stencil_map::declare_loader(const view_window& w, const row_line& line) {
     const std::string type = type_of(in), number = b_.signed_index();
     const bool aligned = is_aligned(w);
     const std::string suffix = add_row_loaders(b_, in, aligned);
-    const std::uint32_t bytes = bytes_of(in) * choice_.each;
+    const std::uint32_t bytes = bytes_of(in) * size_.each;
     out.line("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r) {");
     std::string from = w.has_borders() ? row_of(w, line) + " + column" : in.name + "_at + column";
     if (w.moves_down && !w.has_borders()) from += " + " + steps(in, axes_.down, "r");
@@ -163,7 +156,7 @@ void stencil_map::declare_loader(const view_window& w, const row_line& line) {
              word_of(bytes, in.at->head.type), ", ", each_, ", ", line.left, ", ", line.right, ", ", w.first,
              ">(to, from);");
     const std::map<std::string, number_range> ranges = columns_of(w, line);
-    const std::string n = extent(inner_);
+    const std::string n = b_.signed_extent(inner_);
     if (ranges.size() == 1 && ranges.begin()->first.empty()) {
         const number_range& s = ranges.begin()->second;
         out.line("    load_ends", suffix, "(to, from - ", w.first, ", column - ", w.first, ", ", s.low, ", ", n, " + ",

@@ -61,7 +61,7 @@ public:
 
     void write(plan& p) {
         b_.name_scalars();
-        read_constants();
+        b_.read_constants(all_axes());
         b_.body.hoist(0, b_.graph.roots, b_.code);
         locate_thread();
         declare_load();
@@ -78,16 +78,8 @@ private:
     int width() const { return left_ + each_ + right_; }
     std::string type() { return b_.needs.type(output().at->head.type); }
     std::string rows_name() const { return first().name + "_rows"; }
-    std::string extent(int axis) {
-        return b_.signed_index() + '(' + b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
-    }
-    /// The elements between two rows.
-    std::string row_stride(const array_argument& at) {
-        const std::string moved = b_.offset(at, axis_bit(down_axis_)), unit = " + " + digit(down_axis_);
-        return moved.empty() ? "0" : moved == unit ? "1" : moved.substr(unit.size() + 3);
-    }
     std::string rows_below(const array_argument& at, const std::string& rows) {
-        return b_.needs.type(dtype::i8) + '(' + rows + ") * " + row_stride(at);
+        return b_.needs.type(dtype::i8) + '(' + rows + ") * " + b_.stride(at, down_axis_);
     }
 
     // The stepped array.
@@ -124,14 +116,6 @@ private:
         if (views_.empty()) throw error("[iterate] a step that reads nothing of what it steps is no stencil");
     }
 
-    void read_constants() {
-        for (const array_argument& in : b_.inputs) {
-            if (b_.moves_along(in, all_axes())) continue;
-            b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ", b_.element(in, ""), ";");
-            b_.body.name(in.node, in.name);
-        }
-    }
-
     // The place of a lane.
 
     void locate_thread() {
@@ -157,8 +141,8 @@ private:
         }
         out.line("const ", number, " row = ", number, '(', down, ") * ", number, '(', b_.count(rows, "rows_each"),
                  ");");
-        out.line("const int rows = int(min(", number, '(', b_.count(rows, "rows_each"), "), ", extent(down_axis_),
-                 " - row));");
+        out.line("const int rows = int(min(", number, '(', b_.count(rows, "rows_each"), "), ",
+                 b_.signed_extent(down_axis_), " - row));");
         // The element of the stepped array at the result's first element.
         const std::vector<std::int8_t> own = steps_beyond(first());
         const auto to_result = [&](int axis) {
@@ -183,16 +167,17 @@ private:
             ";");
         out.line("// Tests whether all columns of a lane exist and its rows are aligned.");
         out.line("const bool reads_whole = column >= ", -left_, " && column", plus(each_ - right_),
-                 " <= ", extent(inner_), " && ", row_stride(first()), " % ", each_, " == 0 && ", address, first().name,
-                 "_at + column) % ", bytes_of(first()) * static_cast<std::uint32_t>(each_), " == 0;");
+                 " <= ", b_.signed_extent(inner_), " && ", b_.stride(first(), down_axis_), " % ", each_, " == 0 && ",
+                 address, first().name, "_at + column) % ", bytes_of(first()) * static_cast<std::uint32_t>(each_),
+                 " == 0;");
         out.line("const bool writes = lane >= ", before_ / each_, " && lane < ", 32 - behind_ / each_, ";");
-        out.line("const bool writes_whole = column >= 0 && column + ", each_, " <= ", extent(inner_), " && ",
-                 row_stride(output()), " % ", each_, " == 0 && ", address, output().name, "_at + column) % ",
+        out.line("const bool writes_whole = column >= 0 && column + ", each_, " <= ", b_.signed_extent(inner_), " && ",
+                 b_.stride(output(), down_axis_), " % ", each_, " == 0 && ", address, output().name, "_at + column) % ",
                  bytes_of(output()) * static_cast<std::uint32_t>(each_), " == 0;");
         out.line("bool in_column[", each_, "];");
         out.margin("#pragma unroll");
         out.line("for (int e = 0; e < ", each_, "; ++e) in_column[e] = column + e >= 0 && column + e < ",
-                 extent(inner_), ";");
+                 b_.signed_extent(inner_), ";");
     }
     std::uint64_t valid_u() const { return static_cast<std::uint64_t>(valid_); }
 
@@ -206,13 +191,13 @@ private:
         const std::string number = b_.signed_index();
         out.line("const auto load = [&](", type(), " (&to)[", each_, "], int r) {");
         out.line("    if (r >= rows + ", steps_ * below_, " || row + r < ", -above_,
-                 " || row + r >= ", extent(down_axis_), " + ", below_, ") return;");
+                 " || row + r >= ", b_.signed_extent(down_axis_), " + ", below_, ") return;");
         out.line("    const ", type(), "* const from = ", in.name, "_at + column + ", rows_below(in, "r"), ";");
         out.line("    if (reads_whole) return ", b_.loader(reading::again, word_of(bytes, in.at->head.type)), '<',
                  word_of(bytes, in.at->head.type), ">(to, from);");
         out.margin("#pragma unroll");
         out.line("    for (int e = 0; e < ", each_, "; ++e)");
-        out.line("        if (column + e >= ", -left_, " && column + e < ", extent(inner_), " + ", right_,
+        out.line("        if (column + e >= ", -left_, " && column + e < ", b_.signed_extent(inner_), " + ", right_,
                  ") to[e] = ", has_intrinsics(output().at->head.type) ? "__ldg(from + e)" : "from[e]", ";");
         out.line("};");
     }
@@ -286,7 +271,7 @@ private:
         source_writer& out = b_.code;
         const std::string number = b_.signed_index();
         out.line("const ", number, " r = row + (j - (int(s) + 1) * ", below_, ");");
-        out.line("const bool in_row = r >= 0 && r < ", extent(down_axis_), ";");
+        out.line("const bool in_row = r >= 0 && r < ", b_.signed_extent(down_axis_), ";");
         for (const stepped_view& v : views_)
             b_.body.name(v.in->node, rows_name() + "[s][" + std::to_string(above_ + v.down) + "][e" +
                                          (left_ + v.along != 0 ? plus(left_ + v.along) : "") + ']');
@@ -322,8 +307,8 @@ private:
         source_writer& out = b_.code;
         const std::string number = b_.signed_index();
         const auto nearest = [&](const std::string& at, int axis) {
-            out.line("const ", number, ' ', digit(axis), " = max(min(", at, ", ", extent(axis), " - 1), ", number,
-                     "(0));");
+            out.line("const ", number, ' ', digit(axis), " = max(min(", at, ", ", b_.signed_extent(axis), " - 1), ",
+                     number, "(0));");
         };
         bool located = false;
         for (const array_argument& in : b_.inputs) {

@@ -14,9 +14,9 @@ using namespace detail;
 
 class tiled_map {
 public:
-    tiled_map(cuda_kernel& b, const map_choice& c) : b_(b), choice_(c), inner_(b.rank - 1), side_(c.side) {}
+    tiled_map(cuda_kernel& b, const tiled_layout& c) : b_(b), layout_(c), inner_(b.rank - 1), side_(c.side) {}
 
-    void write(plan& p) {
+    void write() {
         b_.name_scalars();
         declare_tiles();
         find_square();
@@ -27,26 +27,20 @@ public:
         write_column_digit();
         compute();
         write_outputs();
-        finish_map(b_, choice_, p);
     }
 
 private:
-    static constexpr std::uint32_t threads = map_choice::threads;
-
     bool is_transposed(const array_argument& in) const { return lies_across(in, side_, inner_); }
     bool moves(const array_argument& at, std::uint64_t axes) const { return b_.moves_along(at, axes); }
     std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
-    std::string extent(int axis) {
-        return b_.signed_index() + '(' + b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
-    }
-    std::string tile() const { return std::to_string(choice_.tile); }
+    std::string tile() const { return std::to_string(layout_.tile); }
     static std::string tile_of(const array_argument& in) { return in.name + "_tile"; }
 
     void declare_tiles() {
         for (const array_argument& in : b_.inputs) {
             if (!is_transposed(in)) continue;
-            const std::uint32_t pitch = choice_.tile + std::max(1u, 4 / bytes_of(in));
-            b_.code.line("__shared__ ", b_.needs.type(in.at->head.type), ' ', tile_of(in), '[', choice_.tile, "][",
+            const std::uint32_t pitch = layout_.tile + std::max(1u, 4 / bytes_of(in));
+            b_.code.line("__shared__ ", b_.needs.type(in.at->head.type), ' ', tile_of(in), '[', layout_.tile, "][",
                          pitch, "];");
         }
     }
@@ -55,8 +49,8 @@ private:
     void find_square() {
         source_writer& out = b_.code;
         const std::string type = b_.linear();
-        const formula across = ceil_divide(points_of(axis_bit(inner_)), choice_.tile);
-        const formula down = ceil_divide(points_of(axis_bit(side_)), choice_.tile);
+        const formula across = ceil_divide(points_of(axis_bit(inner_)), layout_.tile);
+        const formula down = ceil_divide(points_of(axis_bit(side_)), layout_.tile);
         const std::uint64_t others = all_axes() & ~axis_bit(inner_) & ~axis_bit(side_);
         b_.step.grid[0] = across * down * points_of(others);
         out.line("const unsigned int column = threadIdx.x % ", tile(), "u, row = threadIdx.x / ", tile(), "u;");
@@ -78,14 +72,14 @@ private:
         b_.code.line("const ", b_.signed_index(), ' ', digit(axis), " = first", axis, " + ", b_.signed_index(), '(',
                      within, ");");
     }
-    std::string row_of_element() const { return "row + e * " + std::to_string(threads / choice_.tile) + 'u'; }
+    std::string row_of_element() const { return "row + e * " + std::to_string(map_threads / layout_.tile) + 'u'; }
 
     /// Opens a loop over the thread's elements inside the array along `axis`; `in_column`: whether its column is
     /// inside.
     void open_elements(int axis, const std::string& in_column) {
-        b_.open_unrolled("e", choice_.each);
+        b_.open_unrolled("e", layout_.each());
         write_digit(row_of_element(), axis);
-        b_.code.open("if (", in_column, " && ", digit(axis), " < ", extent(axis), ")");
+        b_.code.open("if (", in_column, " && ", digit(axis), " < ", b_.signed_extent(axis), ")");
     }
     void close_elements() {
         b_.code.close();
@@ -96,7 +90,7 @@ private:
         source_writer& out = b_.code;
         out.open();
         write_digit("column", side_);
-        open_elements(inner_, digit(side_) + " < " + extent(side_));
+        open_elements(inner_, digit(side_) + " < " + b_.signed_extent(side_));
         out.line(tile_of(in), '[', row_of_element(), "][column] = ", b_.element(in, b_.offset(in, all_axes())), ";");
         close_elements();
         out.close();
@@ -104,7 +98,7 @@ private:
 
     void write_column_digit() {
         write_digit("column", inner_);
-        b_.code.line("const bool in_column = ", digit(inner_), " < ", extent(inner_), ";");
+        b_.code.line("const bool in_column = ", digit(inner_), " < ", b_.signed_extent(inner_), ";");
     }
 
     /// Operands along the rows are loaded before the block waits for its tiles. Operands that do not move along `side`
@@ -119,7 +113,7 @@ private:
         };
         for (const array_argument& in : b_.inputs) {
             const bool elements = has_elements(in);
-            const std::string e = "[" + std::to_string(choice_.each) + "]";
+            const std::string e = "[" + std::to_string(layout_.each()) + "]";
             b_.body.name(in.node, is_transposed(in) ? tile_of(in) + "[column][" + row_of_element() + ']'
                                                     : in.name + (elements ? "[e]" : ""));
             if (!is_transposed(in))
@@ -131,7 +125,7 @@ private:
         };
         for (const node_id g : b_.generators) {
             const array_argument leaf = b_.leaf_of(g);
-            const std::string e = "[" + std::to_string(choice_.each) + "]";
+            const std::string e = "[" + std::to_string(layout_.each()) + "]";
             b_.body.name(g, leaf.name + (has_draws(g) ? "[e]" : ""));
             out.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, has_draws(g) ? e : "", " = {};");
         }
@@ -160,12 +154,12 @@ private:
         source_writer& out = b_.code;
         if (!b_.has_user_text()) b_.body.hoist(all_axes() & ~axis_bit(side_), b_.graph.roots, out);
         for (const array_argument& z : b_.outputs)
-            out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', choice_.each, "];");
+            out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', layout_.each(), "];");
         b_.compute(b_.has_quick_bodies(), [&] {
-            b_.open_unrolled("e", choice_.each);
+            b_.open_unrolled("e", layout_.each());
             if (b_.has_user_text())
                 out.line("if (!in_column || first", side_, " + ", b_.signed_index(), '(', row_of_element(),
-                         ") >= ", extent(side_), ") continue;");
+                         ") >= ", b_.signed_extent(side_), ") continue;");
             for (const array_argument& z : b_.outputs)
                 out.line(z.name, "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
             out.close();
@@ -179,12 +173,40 @@ private:
     }
 
     cuda_kernel& b_;
-    const map_choice& choice_;
+    const tiled_layout& layout_;
     const int inner_, side_;
 };
 
 }  // namespace
 
-void emit_tiled_map_cuda(cuda_kernel& b, const map_choice& c, plan& p) { tiled_map(b, c).write(p); }
+/// There must be transposed operands, and a thread's registers must hold its elements.
+std::optional<tiled_layout> choose_tiled(const cuda_kernel& b) {
+    // The shared memory of a block's tiles: so little that six blocks share a multiprocessor.
+    constexpr std::uint32_t most_bytes = 32 * 1024, wide_tile = 64, narrow_tile = 32;
+    const transposed_operands across = find_transposed(b);
+    if (across.side < 0) return {};
+    for (const std::uint32_t tile : {wide_tile, narrow_tile}) {
+        const tiled_layout c{across.side, tile};
+        if ((tile == narrow_tile || across.widest <= 2) && elements_within(b, c.each()) == c.each() &&
+            across.bytes * tile * (tile + 4) <= most_bytes)
+            return c;
+    }
+    return {};
+}
+
+kernel_shape tiled_layout::shape() const {
+    return {.name = "tiled",
+            .threads = map_threads,
+            .chunks = each(),
+            .source = element_source::staged,
+            .tile = tile * tile};
+}
+
+std::string tiled_layout::reason() const {
+    return "squares of " + std::to_string(tile) +
+           ", transposed operands by way of shared memory: coalesced along both axes";
+}
+
+void tiled_layout::write(cuda_kernel& b) const { tiled_map(b, *this).write(); }
 
 }  // namespace ingot::codegen

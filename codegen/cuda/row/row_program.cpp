@@ -53,8 +53,6 @@ void cuda_rows::write(plan& p) {
     write_outputs();
     if (choice_.rows_per_thread > 1) b_.code.close();
     launch& step = b_.step;
-    step.kernel = "rows";
-    step.threads = choice_.threads;
     step.cluster = choice_.cluster;
     step.shared_bytes = choice_.shared_bytes();
     const formula outer =
@@ -64,11 +62,7 @@ void cuda_rows::write(plan& p) {
     step.shape = choice_.shape();
     step.reason = choice_.reason();
     count_work();
-    p.source = b_.assemble(p.expression,
-                           "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(choice_.threads) +
-                               (choice_.resident_blocks > 1 ? ", " + std::to_string(choice_.resident_blocks) : "") +
-                               ")\nrows(const __grid_constant__ arguments p)");
-    p.steps.push_back(std::move(step));
+    b_.finish(p, "rows", choice_.threads, step.shape.resident_blocks);
 }
 
 void cuda_rows::count_work() {

@@ -15,16 +15,12 @@ using namespace detail;
 
 class long_scan final : row_tiles {
 public:
-    using row_tiles::row_tiles;
+    long_scan(cuda_kernel& b, const scanning& s, const long_row_scan_layout& c)
+        : row_tiles(b, s, c, false, c.shared_chunks, c.run), layout_(c) {}
 
-    void write(plan& p) {
-        write_rows();
-        finish(p);
-    }
-
-private:
-    void write_rows() {
+    void write() {
         source_writer& out = b_.code;
+        b_.step.shared_bytes = layout_.shared_bytes;
         const std::string u4 = b_.needs.type(dtype::u4), index = b_.linear();
         take_ticket();
         out.line("const ", u4, " lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;");
@@ -38,11 +34,11 @@ private:
         }
         b_.write_digits("row", kept_axes);
         read_fixed();
-        out.line("const ", index, " first = tile * ", choice_.tile, "u;");
-        out.line("const ", index, " mine = first + warp * ", chunk_stride() * choice_.chunks(), "u + lane * ", each_,
+        out.line("const ", index, " first = tile * ", layout_.tile, "u;");
+        out.line("const ", index, " mine = first + warp * ", chunk_stride() * layout_.chunks(), "u + lane * ", each_,
                  "u;");
-        if (each_ > 1) out.line("const bool whole = first + ", choice_.tile, " <= ", scanned(), ";");
-        if (choice_.stages_values) {
+        if (each_ > 1) out.line("const bool whole = first + ", layout_.tile, " <= ", scanned(), ";");
+        if (layout_.stages_values) {
             fold_values();
             look_back();
             write_values();
@@ -54,7 +50,9 @@ private:
         }
         clear();
     }
-    formula tile_count() const { return ceil_divide(points_of(s_.bit()), choice_.tile); }
+
+private:
+    formula tile_count() const { return ceil_divide(points_of(s_.bit()), layout_.tile); }
     std::string tiles() { return b_.count(tile_count(), "tiles"); }
 
     /// The loop over the chunks in registers, or over the staged ones: names elements e of the inputs and, as
@@ -78,7 +76,7 @@ private:
     std::string prefix(const fold_writer& f, bool staged) const { return f.name() + (staged ? "_now" : "[u]"); }
     void declare_prefixes() {
         for (fold_writer& f : folds_) {
-            if (choice_.stages_values)
+            if (layout_.stages_values)
                 declare_now(f);
             else
                 b_.code.line(f.type(), ' ', f.name(), "_now[", each_, "];");
@@ -103,7 +101,7 @@ private:
     void fold_tile() {
         source_writer& out = b_.code;
         for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), '[', register_chunks_, "][", each_, "];");
-        for (fold_writer& f : folds_) out.line(f.type(), ' ', f.part(), '[', choice_.chunks(), "];");
+        for (fold_writer& f : folds_) out.line(f.type(), ' ', f.part(), '[', layout_.chunks(), "];");
         for (const bool staged : {false, true}) {
             if (staged && shared_chunks_ == 0) continue;
             if (staged) b_.wait_for_copies();
@@ -256,7 +254,7 @@ private:
         const std::uint32_t words = slot_words();
         const std::string u8 = b_.needs.type(dtype::u8), row = b_.rank == 1 ? "0" : "row";
         write_slots(row, b_.rank == 1 ? "1" : rows(), tiles());
-        b_.step.scratch_count = points_of(kept_bits()) * ceil_divide(points_of(s_.bit()), run_ * choice_.tile);
+        b_.step.scratch_count = points_of(kept_bits()) * ceil_divide(points_of(s_.bit()), run_ * layout_.tile);
         for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " prefix_", f.name(), ";");
         out.open("if (warp == 0)");
         out.line("const ", u8, " all = ", b_.rank == 1 ? "1" : rows(), ";");
@@ -333,12 +331,91 @@ private:
         b_.body.leave(outside);
         if (packed) store_chunk(staged);
     }
+
+    const long_row_scan_layout& layout_;
 };
+
+/// Bytes of a chunk of every input.
+std::uint32_t bytes_of_chunks(const cuda_kernel& b, const scanning& s, std::uint32_t each) {
+    std::uint32_t bytes = 0;
+    for (const array_argument* in : inputs_along(b, s)) bytes += bytes_of(*in) * each;
+    return bytes;
+}
+
+/// Stages costly values of scans, at most `most` chunks a thread: their text stands once, in a loop.
+void stage_values(const cuda_kernel& b, const scanning& s, std::uint32_t most, long_row_scan_layout& c) {
+    constexpr std::uint32_t staged_bytes = 128, widest_chunk = 16;  // of a thread, of one scan
+    if (std::ranges::any_of(inputs_along(b, s), [](const array_argument* in) { return in->at->head.aliased; })) return;
+    std::uint32_t widest = 1, bytes = 0;
+    for (const node_id scan : s.scans) widest = std::max(widest, scan_bytes(b, scan)), bytes += scan_bytes(b, scan);
+    std::uint32_t each = c.each;
+    while (each > 1 && each * widest > widest_chunk) each /= 2;
+    const std::uint32_t chunks = std::min(staged_bytes / (bytes * each), most);
+    if (chunks * each < 2 * c.register_chunks * c.each) return;  // not worth the moves to shared memory
+    c.stages_values = true;
+    c.threads = 256;
+    c.resident_blocks = 4;
+    c.each = each;
+    c.register_chunks = 0;
+    c.shared_chunks = chunks;
+    c.shared_bytes = chunks * c.threads * bytes * each;
+}
 
 }  // namespace
 
-void emit_long_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p) {
-    long_scan(b, s, c).write(p);
+/// The larger the tiles that a multiprocessor holds, the longer they may wait for each other while memory stays busy,
+/// so a thread has three times as much in shared memory as in registers.
+long_row_scan_layout choose_long_rows(const cuda_kernel& b, const scanning& s) {
+    constexpr std::uint32_t register_bytes = 64, staged_bytes = 192;  // of a thread's inputs
+    constexpr std::uint32_t cost_worth_keeping = 24;  // of values not to be computed twice, as staged values are
+    constexpr std::uint32_t enough_elements = 16;     // of a thread
+    long_row_scan_layout c;
+    c.each = elements_of_row_chunk(b, s);
+    std::uint32_t fold_words = 0;  // registers that hold the folds of a chunk
+    for (const node_id scan : s.scans) fold_words += parts(scan_bytes(b, scan), 4);
+    const std::uint32_t most = fold_words <= 2 ? 16 : std::max(32 / fold_words, 1u);
+    const std::vector<const array_argument*> inputs = inputs_along(b, s);
+    const std::uint32_t bytes = bytes_of_chunks(b, s, c.each);
+    const bool stages = c.each > 1 && !inputs.empty() && generators_along(b, s).empty() &&
+                        cost_of(b.graph, s.values) <= cost_worth_keeping && bytes <= register_bytes && most >= 4 &&
+                        std::ranges::all_of(inputs, [&](const array_argument* in) {
+                            return bytes_of(*in) * c.each >= 4 && !in->at->head.aliased;
+                        });
+    if (stages) {
+        c.threads = 256;
+        c.resident_blocks = fold_words == 1 ? 4 : 3;  // as many as shared memory and registers hold
+        c.register_chunks = std::min(register_bytes / bytes, most / 4);
+        c.shared_chunks = std::min(staged_bytes / bytes, most - c.register_chunks);
+        while (c.shared_chunks > 1 && c.chunks() * c.each * element_cost(b, s) > 2 * statement_budget)
+            --c.shared_chunks;
+    } else {
+        c.threads = 512;
+        c.resident_blocks = 2;
+        c.register_chunks = chunks_in_registers(b, s, c.each, longest_of(length_class::looped));
+    }
+    c.shared_bytes = c.shared_chunks * c.threads * bytes;
+    if (!stages && c.register_chunks * c.each < enough_elements) stage_values(b, s, most, c);
+    c.lanes = c.threads;
+    c.tile = c.threads * c.each * c.chunks();
+    return c;
 }
+
+kernel_shape long_row_scan_layout::shape() const {
+    return {.name = "look-back rows",
+            .threads = threads,
+            .lanes = lanes,
+            .each = each,
+            .chunks = chunks(),
+            .source = shared_chunks > 0 ? element_source::staged : element_source::direct,
+            .exchange = thread_exchange::scratch,
+            .resident_blocks = resident_blocks};
+}
+
+std::string long_row_scan_layout::reason() const {
+    return "tiles of " + std::to_string(tile) +
+           " elements, each looks back at those before it: what is scanned is read once";
+}
+
+void long_row_scan_layout::write(cuda_kernel& b, const scanning& s) const { long_scan(b, s, *this).write(); }
 
 }  // namespace ingot::codegen

@@ -93,7 +93,7 @@ void declare_before_tile(cuda_kernel& b, std::uint32_t run) {
     b.needs.add("before_tile", text);
 }
 
-void declare_before_columns(cuda_kernel& b, const scan_choice& c) {
+void declare_before_columns(cuda_kernel& b, const long_column_scan_layout& c) {
     std::string text =
         "/// Scans the thread totals of each column in `room` exclusively and in place, and stores the prefix of all\n"
         "/// earlier tiles in `prefixes`. Each warp handles a few columns at a time.\n"

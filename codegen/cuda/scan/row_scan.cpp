@@ -15,43 +15,35 @@ using namespace detail;
 
 class row_scan final : row_tiles {
 public:
-    using row_tiles::row_tiles;
+    row_scan(cuda_kernel& b, const scanning& s, const row_scan_layout& c) : row_tiles(b, s, c, c.pairs), layout_(c) {}
 
-    void write(plan& p) {
-        write_rows();
-        finish(p);
-    }
-
-private:
-    // ---- rows
-
-    void write_rows() {
+    void write() {
         source_writer& out = b_.code;
         const std::string u4 = b_.needs.type(dtype::u4);
-        if (!choice_.is_block_wide())
+        if (!layout_.is_block_wide())
             out.line("const ", u4, " lane = threadIdx.x % ", lanes_, "u;");
         else
             out.line("const ", u4, " lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;");
         write_row_number();
         read_fixed();
-        if (choice_.loops)
+        if (layout_.loops)
             for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', before(f), " = ", f.wide_start(), ";");
         const std::string n = scanned(), index = b_.linear();
         const auto outside = b_.body.scope();
-        if (choice_.loops)
-            out.open("for (", index, " first = 0; first < ", n, "; first += ", choice_.tile, ")");
+        if (layout_.loops)
+            out.open("for (", index, " first = 0; first < ", n, "; first += ", layout_.tile, ")");
         else
             out.line("const ", index, " first = 0;");
-        const std::string own = choice_.is_block_wide()
-                                    ? "warp * " + std::to_string(choice_.tile / (lanes_ / 32)) + "u + lane * "
+        const std::string own = layout_.is_block_wide()
+                                    ? "warp * " + std::to_string(layout_.tile / (lanes_ / 32)) + "u + lane * "
                                     : "lane * ";
         out.line("const ", index, " mine = first + ", own, each_, "u;");
-        if (each_ > 1) out.line("const bool whole = first + ", choice_.tile, " <= ", n, ";");
+        if (each_ > 1) out.line("const bool whole = first + ", layout_.tile, " <= ", n, ";");
         load_tile();
         fold_tile();
         write_results();
-        if (choice_.loops) {
-            if (choice_.is_block_wide())
+        if (layout_.loops) {
+            if (layout_.is_block_wide())
                 out.line("__syncthreads();  // the next tile overwrites the same shared memory");
             for (fold_writer& f : folds_)
                 out.line(before(f), " = ", f.wide_joiner(), "::join(", before(f), ", ", f.whole(), ");");
@@ -60,6 +52,7 @@ private:
         b_.body.leave(outside);
     }
 
+private:
     void write_row_number() {
         source_writer& out = b_.code;
         const std::vector<int> kept_axes = axes_without(b_.rank, s_.axis);
@@ -70,7 +63,7 @@ private:
                      " * 2;");
             return;
         }
-        if (choice_.is_block_wide()) {
+        if (layout_.is_block_wide()) {
             if (!kept_axes.empty()) out.line("const ", b_.linear(), " row = blockIdx.x;");
         } else {
             // Lanes without a row scan the last one and store nothing.
@@ -119,10 +112,10 @@ private:
                 scan_pair(f);
                 continue;
             }
-            out.line("const ", f.type(), ' ', choice_.is_block_wide() ? "warp_" + f.name() : f.whole(), " = ",
+            out.line("const ", f.type(), ' ', layout_.is_block_wide() ? "warp_" + f.name() : f.whole(), " = ",
                      scan_lanes(f, std::min(lanes_, 32u)), f.part(), ", ", f.start(), ", lane);");
         }
-        if (choice_.is_block_wide() && !pairs_) fold_block();
+        if (layout_.is_block_wide() && !pairs_) fold_block();
     }
 
     /// The prefix ahead of a thread's vector in each of two rows, for a block of 32 warps.
@@ -156,13 +149,11 @@ private:
         out.close();
     }
 
-    // ---- results
-
     /// The prefix ahead of a thread's vector u in its row.
     std::string prefix(fold_writer& f) {
         const std::string lanes =
-            choice_.is_block_wide() && !pairs_ ? f.joined("ahead_" + f.name(), f.part() + "[u]") : f.part() + "[u]";
-        return choice_.loops ? behind(f, cuda_scan::before(f), lanes) : lanes;
+            layout_.is_block_wide() && !pairs_ ? f.joined("ahead_" + f.name(), f.part() + "[u]") : f.part() + "[u]";
+        return layout_.loops ? behind(f, cuda_scan::before(f), lanes) : lanes;
     }
 
     void write_results() {
@@ -189,12 +180,69 @@ private:
         out.close();
         b_.body.leave(outside);
     }
+
+    const row_scan_layout& layout_;
 };
+
+/// The number of lanes at which each has a vector of the longest row, or four elements.
+std::uint32_t lanes_of_short_rows(const scanning& s, std::uint32_t each) {
+    constexpr std::uint32_t most_lanes = 8, elements_a_lane = 4;
+    return std::clamp(s.longest() / std::max(each, elements_a_lane), 1u, most_lanes);
+}
+
+/// Whether a block reads and writes two neighbouring rows at once, a chunk of each a thread: it then reads longer runs
+/// of memory.
+bool can_pair(const cuda_kernel& b, const scanning& s, std::uint32_t each) {
+    constexpr std::uint8_t pair_class = 8;  // of up to 4096 elements
+    return s.length_class == pair_class && each == 4 && b.rank > 1 && s.scans.size() == 1 && b.generators.empty() &&
+           !has_few_rows(b) && b.inputs.size() == 1 && inputs_along(b, s).size() == 1 && b.outputs.size() == 1;
+}
 
 }  // namespace
 
-void emit_row_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p) {
-    row_scan(b, s, c).write(p);
+row_scan_layout choose_rows(const cuda_kernel& b, const scanning& s) {
+    constexpr std::uint8_t block_class = 7;  // a block has a row of more than 1024 elements
+    row_scan_layout c;
+    c.each = elements_of_row_chunk(b, s);
+    if (can_pair(b, s, c.each)) {
+        c.pairs = true;
+        c.threads = c.lanes = 1024;
+        c.resident_blocks = 2;
+        c.register_chunks = 2;
+        c.tile = c.lanes * c.each;
+        return c;
+    }
+    c.lanes = s.length_class == 1             ? lanes_of_short_rows(s, c.each)
+              : s.length_class == 2           ? 16
+              : s.length_class < block_class  ? 32
+              : s.length_class == block_class ? 256
+                                              : 512;
+    c.threads = std::max(c.lanes, 256u);
+    // As many chunks as make the longest row of the class one tile, where registers hold that.
+    const std::uint32_t longest = s.longest();
+    c.register_chunks = chunks_in_registers(b, s, c.each, parts(longest, c.lanes));
+    c.tile = c.lanes * c.each * c.register_chunks;
+    c.loops = c.tile < longest;
+    return c;
 }
+
+kernel_shape row_scan_layout::shape() const {
+    return {.name = pairs ? "row pairs" : "rows",
+            .threads = threads,
+            .lanes = lanes,
+            .each = each,
+            .chunks = register_chunks,
+            .exchange = lanes > 32  ? thread_exchange::block
+                        : lanes > 1 ? thread_exchange::lanes
+                                    : thread_exchange::none,
+            .resident_blocks = resident_blocks};
+}
+
+std::string row_scan_layout::reason() const {
+    return std::to_string(lanes) + " lanes a row, " + std::to_string(tile) +
+           " elements at a time: rows enough to fill the GPU, none waits for another";
+}
+
+void row_scan_layout::write(cuda_kernel& b, const scanning& s) const { row_scan(b, s, *this).write(); }
 
 }  // namespace ingot::codegen

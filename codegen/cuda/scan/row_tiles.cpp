@@ -5,12 +5,48 @@
 
 namespace ingot::codegen {
 
-row_tiles::row_tiles(cuda_kernel& b, const scanning& s, const scan_choice& c)
-    : cuda_scan(b, s, c),
-      pairs_(c.how == scan_choice::layout::row_pairs),
+namespace {
+
+/// Whether every array that moves along the row is contiguous and aligned.
+bool rows_have_vectors(const cuda_kernel& b, const scanning& s) {
+    const auto fits = [&](const array_argument& at) {
+        if (!at.at->head.vector) return false;
+        for (std::size_t a = 0; a < at.at->strides.size(); ++a)
+            if (b.graph.loop_axis[a] == s.axis && at.at->strides[a] == stride_class::unit) return true;
+        return false;
+    };
+    return std::ranges::all_of(inputs_along(b, s), [&](const array_argument* in) { return fits(*in); }) &&
+           std::ranges::all_of(b.outputs, fits);
+}
+
+}  // namespace
+
+std::uint32_t elements_of_row_chunk(const cuda_kernel& b, const scanning& s) {
+    std::uint32_t each = rows_have_vectors(b, s) ? 16 / widest_element(b, s) : 1;
+    while (each > 1 && each * element_cost(b, s) > statement_budget) each /= 2;
+    return each;
+}
+
+std::uint32_t chunks_in_registers(const cuda_kernel& b, const scanning& s, std::uint32_t each, std::uint64_t longest) {
+    constexpr std::uint32_t most_bytes = 128;  // of one array
+    const std::size_t arrays = std::max(s.scans.size(), inputs_along(b, s).size());
+    std::uint32_t widest = widest_element(b, s), chunks = 1;
+    for (const node_id scan : s.scans) widest = std::max(widest, scan_bytes(b, scan));
+    const std::uint32_t cost = element_cost(b, s);
+    while (chunks * each < longest && 2 * chunks * each * widest * arrays <= most_bytes &&
+           2 * chunks * each * cost <= statement_budget)
+        chunks *= 2;
+    return chunks;
+}
+
+row_tiles::row_tiles(cuda_kernel& b, const scanning& s, const row_tile& c, bool pairs, std::uint32_t shared_chunks,
+                     std::uint32_t run)
+    : cuda_scan(b, s, c.threads, c.each, run),
+      tile_(c),
+      pairs_(pairs),
       lanes_(c.lanes),
       register_chunks_(c.register_chunks),
-      shared_chunks_(c.shared_chunks) {}
+      shared_chunks_(shared_chunks) {}
 
 void row_tiles::write_position(bool staged, const std::string& further) {
     const std::string number = staged ? "(u + " + std::to_string(register_chunks_) + ')' : "u";
@@ -28,7 +64,7 @@ std::string row_tiles::staged_chunk(const array_argument& in) const {
 
 std::string row_tiles::active() {
     if (pairs_) return "first_row + u < " + rows() + " && ";
-    return choice_.is_block_wide() ? "" : "active && ";
+    return tile_.is_block_wide() ? "" : "active && ";
 }
 
 void row_tiles::load_tile() {
@@ -141,7 +177,7 @@ void row_tiles::store_chunk(bool staged) {
     const std::string whole = "whole || " + is_inside();
     std::vector<std::string> values;
     write_position(staged);
-    out.open("if (", choice_.looks_back() ? whole : active() + '(' + whole + ')', ")");
+    out.open("if (", run_ > 0 ? whole : active() + '(' + whole + ')', ")");
     for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
         const std::uint32_t bytes = bytes_of(b_.outputs[k]) * each_;
         out.line(b_.storer(), '<', word_of(bytes), ">(", b_.pointer(b_.outputs[k]),

@@ -10,9 +10,15 @@
 
 namespace ingot::codegen {
 
+/// Elements of a chunk: those of a vector, if the compiler takes their statements.
+std::uint32_t elements_of_row_chunk(const cuda_kernel& b, const scanning& s);
+/// Chunks that a thread has in registers where none is staged; no more than hold `longest` elements.
+std::uint32_t chunks_in_registers(const cuda_kernel& b, const scanning& s, std::uint32_t each, std::uint64_t longest);
+
 class row_tiles : protected cuda_scan {
 public:
-    row_tiles(cuda_kernel& b, const scanning& s, const scan_choice& c);
+    row_tiles(cuda_kernel& b, const scanning& s, const row_tile& c, bool pairs, std::uint32_t shared_chunks = 0,
+              std::uint32_t run = 0);
 
 protected:
     std::string rows() { return b_.count(points_of(kept_bits()), "rows"); }
@@ -33,6 +39,7 @@ protected:
     /// Stores element e, or a chunk of one element.
     void store_elements(bool staged, const std::vector<std::string>& values);
 
+    const row_tile& tile_;
     const bool pairs_;
     const std::uint32_t lanes_, register_chunks_, shared_chunks_;
 

@@ -159,39 +159,21 @@ std::string cuda_scan::behind(fold_writer& f, const std::string& before, const s
     return f.type() + '(' + f.wide_joiner() + "::join(" + before + ", " + value + "))";
 }
 
-void cuda_scan::finish(plan& p) {
-    launch& step = b_.step;
-    step.kernel = "scan";
-    step.threads = threads_;
-    step.shared_bytes = choice_.shared_bytes;
-    step.work.push_back({all_bits(), cost_of(b_.graph, s_.values) + s_.scans.size() + b_.cost});
-    step.pattern = choice_.pattern();
-    step.shape = choice_.shape();
-    step.reason = choice_.reason();
-    std::string bounds = std::to_string(threads_);
-    if (choice_.resident_blocks > 0) bounds += ", " + std::to_string(choice_.resident_blocks);
-    p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + bounds +
-                                             ")\nscan(const __grid_constant__ arguments p)");
-    p.steps.push_back(std::move(step));
-}
-
 void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) {
     cuda_kernel b(k, g);
-    const scan_choice c = choose_scan(b, s);
+    const scan_choice choice = choose_scan(b, s);
+    launch& step = b.step;
     b.name_scalars();
-    switch (c.how) {
-        case scan_choice::layout::rows:
-        case scan_choice::layout::row_pairs:
-            return emit_row_scan_cuda(b, s, c, p);
-        case scan_choice::layout::long_rows:
-            return emit_long_scan_cuda(b, s, c, p);
-        case scan_choice::layout::short_columns:
-            return emit_short_column_scan_cuda(b, s, c, p);
-        case scan_choice::layout::whole_columns:
-            return emit_whole_column_scan_cuda(b, s, c, p);
-        case scan_choice::layout::long_columns:
-            return emit_column_scan_cuda(b, s, c, p);
-    }
+    std::visit(
+        [&](const auto& layout) {
+            layout.write(b, s);
+            step.pattern = layout.pattern();
+            step.shape = layout.shape();
+            step.reason = layout.reason();
+        },
+        choice);
+    step.work.push_back({axis_range(0, b.rank), cost_of(g, s.values) + s.scans.size() + b.cost});
+    b.finish(p, "scan", step.shape.threads, step.shape.resident_blocks);
 }
 
 }  // namespace ingot::codegen

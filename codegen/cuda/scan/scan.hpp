@@ -21,13 +21,13 @@ namespace ingot::codegen {
 
 class cuda_scan {
 public:
-    cuda_scan(cuda_kernel& b, const scanning& s, const scan_choice& c)
+    /// Threads of a block, elements of a chunk, and, where tiles look back, tiles of a run.
+    cuda_scan(cuda_kernel& b, const scanning& s, std::uint32_t threads, std::uint32_t each, std::uint32_t run = 0)
         : b_(b),
           s_(s),
-          choice_(c),
-          threads_(c.threads),
-          each_(c.each),
-          run_(c.run),
+          threads_(threads),
+          each_(each),
+          run_(run),
           inputs_(inputs_along(b, s)),
           generators_(generators_along(b, s)),
           folds_(folds_of(s, b.graph, b.needs)) {}
@@ -69,12 +69,9 @@ protected:
     /// A value joined to the prefix ahead of it in the row.
     std::string behind(fold_writer& f, const std::string& before, const std::string& value) const;
     std::string before(const fold_writer& f) const { return "before_" + f.name(); }
-    /// Assembles the source and the step, once the kernel's body is written.
-    void finish(plan& p);
 
     cuda_kernel& b_;
     const scanning& s_;
-    const scan_choice& choice_;
     const std::uint32_t threads_, each_, run_;
     const std::vector<const array_argument*> inputs_;  // along the scanned axis
     const std::vector<node_id> generators_;
@@ -90,12 +87,6 @@ private:
 void declare_before_tile(cuda_kernel& b, std::uint32_t run);
 /// Adds before_columns(room, prefixes, numbers, slots, all, tile, width, height, start, wide_start), for all columns of
 /// a tile. It calls functions of declare_before_tile and scan_lanes.
-void declare_before_columns(cuda_kernel& b, const scan_choice& c);
-
-void emit_row_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p);
-void emit_long_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p);
-void emit_short_column_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p);
-void emit_whole_column_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p);
-void emit_column_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p);
+void declare_before_columns(cuda_kernel& b, const long_column_scan_layout& c);
 
 }  // namespace ingot::codegen

@@ -9,15 +9,10 @@ namespace {
 
 class short_column_scan : cuda_scan {
 public:
-    using cuda_scan::cuda_scan;
+    short_column_scan(cuda_kernel& b, const scanning& s, const short_column_scan_layout& c)
+        : cuda_scan(b, s, c.threads, 1), layout_(c) {}
 
-    void write(plan& p) {
-        write_columns();
-        finish(p);
-    }
-
-private:
-    void write_columns() {
+    void write() {
         source_writer& out = b_.code;
         const std::string index = b_.linear(), n = scanned();
         b_.step.grid[0] = ceil_divide(points_of(kept_bits()), threads_);
@@ -26,11 +21,11 @@ private:
         b_.write_digits("row", axes_without(b_.rank, s_.axis));
         read_fixed();
         for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', f.name(), " = ", f.wide_start(), ";");
-        const std::string unroll = std::to_string(choice_.register_chunks);
-        if (!choice_.loops) return write_part(choice_.register_chunks, "u", n);
+        const std::string unroll = std::to_string(layout_.chunks);
+        if (!layout_.loops) return write_part(layout_.chunks, "u", n);
         out.line(index, " first = 0;");
         out.open("for (; first + ", unroll, " <= ", n, "; first += ", unroll, ")");
-        write_part(choice_.register_chunks, "first + u");
+        write_part(layout_.chunks, "first + u");
         out.close();
         out.open("for (; first < ", n, "; ++first)");
         write_part(1, "first + u");
@@ -72,12 +67,29 @@ private:
     void leave_at(const std::string& end) {
         if (!end.empty()) b_.code.line("if (u >= ", end, ") break;");
     }
+
+    const short_column_scan_layout& layout_;
 };
 
 }  // namespace
 
-void emit_short_column_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p) {
-    short_column_scan(b, s, c).write(p);
+/// For columns enough to fill the GPU. All loads of a column known to be short are in flight at once.
+short_column_scan_layout choose_short_columns(const cuda_kernel& b, const scanning& s) {
+    constexpr std::uint32_t usual = 8, most = 16;
+    const bool loops = s.longest() > most || s.longest() * element_cost(b, s) > statement_budget;
+    return {loops ? usual : s.longest(), loops};
+}
+
+kernel_shape short_column_scan_layout::shape() const {
+    return {.name = "short columns", .threads = threads, .chunks = chunks};
+}
+
+std::string short_column_scan_layout::reason() const {
+    return "a thread a column, neighbours read neighbours: columns enough to fill the GPU, none waits for another";
+}
+
+void short_column_scan_layout::write(cuda_kernel& b, const scanning& s) const {
+    short_column_scan(b, s, *this).write();
 }
 
 }  // namespace ingot::codegen

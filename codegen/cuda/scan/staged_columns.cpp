@@ -3,21 +3,112 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace ingot::codegen {
 
 using namespace detail;
 
-staged_columns::staged_columns(cuda_kernel& b, const scanning& s, const scan_choice& c)
-    : cuda_scan(b, s, c),
+namespace {
+
+/// Whether every array that moves across the columns is contiguous there and aligned.
+bool columns_have_vectors(const cuda_kernel& b) {
+    if (!b.generators.empty()) return false;
+    const auto fits = [&](const array_argument& at) {
+        const stride_class along = inner_class(at, b.rank - 1);
+        return along == stride_class::broadcast || (along == stride_class::unit && at.at->head.vector);
+    };
+    return std::ranges::all_of(b.inputs, fits) && std::ranges::all_of(b.outputs, fits);
+}
+
+/// Turns to unroll of a loop over a thread's chunks: a divisor of their number within the compiler's budget.
+std::uint32_t unroll_of(std::uint32_t chunks, std::uint32_t operations) {
+    constexpr std::uint32_t most = 17;
+    const std::uint32_t fit = std::min(std::max(statement_budget / std::max(operations, 1u), 1u), most);
+    std::uint32_t pieces = parts(chunks, fit);
+    while (chunks % pieces != 0) ++pieces;
+    return chunks / pieces;
+}
+
+}  // namespace
+
+column_tile begin_columns(const cuda_kernel& b, const scanning& s, std::uint32_t threads) {
+    constexpr std::uint32_t most_columns = 4;  // of a thread
+    const auto inner = static_cast<std::size_t>(b.rank - 1);
+    column_tile c;
+    c.threads = threads;
+    c.narrow = (b.key.axes[inner].flags & axis_flags::short_inner) != 0;
+    if (columns_have_vectors(b)) c.each = std::min(16 / widest_element(b, s), most_columns);
+    while (c.each > 1 && c.each * element_cost(b, s) > statement_budget) c.each /= 2;
+    for (const array_argument* in : inputs_along(b, s)) {
+        const bool moves_across = inner_class(*in, b.rank - 1) != stride_class::broadcast;
+        c.staged.push_back({in, bytes_of(*in), moves_across ? c.each : 1});
+    }
+    for (std::size_t o = 0; c.narrow && o < b.outputs.size(); ++o) {
+        const column_tile::staged_array result{&b.outputs[o], bytes_of(b.outputs[o]), c.each, true};
+        auto free = std::ranges::find_if(c.staged, [&](const column_tile::staged_array& a) {
+            return !a.has_result && a.bytes == result.bytes && a.each == result.each;
+        });
+        if (free == c.staged.end()) free = c.staged.insert(free, result);
+        free->has_result = true;
+        c.results.push_back(static_cast<std::size_t>(free - c.staged.begin()));
+    }
+    return c;
+}
+
+std::uint32_t most_across(const cuda_kernel& b, const scanning& s, const column_tile& c) {
+    constexpr std::uint32_t across_bytes = 128;
+    return std::clamp(across_bytes / (c.each * widest_element(b, s)), 1u, c.threads);
+}
+
+std::uint32_t unit_bytes(const column_tile& c) {
+    std::uint32_t bytes = 0;
+    for (const column_tile::staged_array& a : c.staged) bytes += a.unit();
+    return bytes;
+}
+
+std::uint32_t multiprocessor_bytes(const cuda_kernel& b) {
+    const std::uint32_t a = b.key.header.architecture;
+    const std::uint32_t kibibytes = a < 80 ? 64 : a == 80 || a == 87 ? 164 : a >= 90 && a < 120 ? 228 : 100;
+    return kibibytes << 10;
+}
+
+void finish_columns(const cuda_kernel& b, const scanning& s, column_tile& c) {
+    c.shared_bytes = unit_bytes(c) * c.chunks * c.threads;
+    for (const column_tile::staged_array& a : c.staged) c.shared_bytes += a.spare;
+    c.copy_unroll = unroll_of(c.chunks, c.each);
+    c.fold_unroll = generators_along(b, s).empty() ? unroll_of(c.chunks, c.each * element_cost(b, s)) : 1;
+}
+
+staged_columns::staged_columns(cuda_kernel& b, const scanning& s, const column_tile& c, std::string across,
+                               std::uint32_t run)
+    : cuda_scan(b, s, c.threads, c.each, run),
       kept_axes_(axes_without(b.rank, s.axis)),
       outer_(kept_axes_.begin(), kept_axes_.end() - 1),
       inner_(b.rank - 1),
       narrow_(c.narrow),
       columns_(c.each),
-      rows_(c.shared_chunks),
-      across_(c.narrow && c.how == scan_choice::layout::whole_columns ? "across" : "p.across"),
-      staged_(c.staged) {}
+      rows_(c.chunks),
+      across_(std::move(across)),
+      staged_(c.staged),
+      tile_(c) {
+    b.step.shared_bytes = c.shared_bytes;
+}
+
+kernel_shape column_tile::shape_of(std::string_view layout, thread_exchange exchange) const {
+    return {.name = layout,
+            .threads = threads,
+            .lanes = height(),
+            .each = each,
+            .chunks = chunks,
+            .source = element_source::staged,
+            .exchange = exchange,
+            .resident_blocks = resident_blocks};
+}
+
+std::string column_tile::rows_and_columns() const {
+    return std::to_string(chunks) + " rows of " + std::to_string(each) + " columns a thread, ";
+}
 
 std::string staged_columns::columns_from(const std::string& column) {
     if (columns_ == 1) return "1";
@@ -93,7 +184,7 @@ void staged_columns::close_if_vector() {
 
 void staged_columns::open_copies() {
     source_writer& out = b_.code;
-    open_rows(choice_.copy_unroll);
+    open_rows(tile_.copy_unroll);
     write_copied_index();
     if (columns_ > 1) out.line("const ", b_.linear(), " columns = ", columns_from("column"), ";");
     b_.write_digits("at", {s_.axis});
@@ -140,7 +231,7 @@ void staged_columns::stage() {
         copy_row("inside");
         out.close();
     } else {
-        for_own_rows(choice_.copy_unroll, [&] { copy_row("at < " + scanned()); });
+        for_own_rows(tile_.copy_unroll, [&] { copy_row("at < " + scanned()); });
     }
     b_.wait_for_copies();
     if (narrow_) out.line("__syncthreads();");
@@ -203,7 +294,7 @@ void staged_columns::fold() {
         out.close();
     }
     const auto outside = b_.body.scope();
-    open_own_rows(choice_.fold_unroll);
+    open_own_rows(tile_.fold_unroll);
     read_row(s_.values);
     open_columns();
     for (fold_writer& f : folds_)
@@ -222,7 +313,7 @@ void staged_columns::write_results() {
         out.line(f.name(), "[e] = ", f.start(), ";");
         out.close();
     }
-    for_own_rows(choice_.fold_unroll, [&] { write_row(); });
+    for_own_rows(tile_.fold_unroll, [&] { write_row(); });
     if (narrow_) store_tile();
 }
 
@@ -254,7 +345,7 @@ void staged_columns::write_row() {
 
 void staged_columns::stage_row() {
     for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
-        const staged_array& a = staged_[choice_.results[k]];
+        const staged_array& a = staged_[tile_.results[k]];
         const std::string word(word_of(a.unit()));
         b_.code.line("*reinterpret_cast<", word, "*>(", staged_at(a), ") = reinterpret_cast<const ", word, "&>(r", k,
                      ");");
@@ -273,7 +364,7 @@ void staged_columns::store_tile() {
 void staged_columns::store_staged_row() {
     source_writer& out = b_.code;
     for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
-        const staged_array& a = staged_[choice_.results[k]];
+        const staged_array& a = staged_[tile_.results[k]];
         const std::string type = b_.needs.type(b_.outputs[k].at->head.type), word(word_of(a.unit()));
         out.line(columns_ > 1 ? "alignas(" + std::to_string(a.unit()) + ") " : "", type, " r", k, '[', columns_, "];");
         out.line("reinterpret_cast<", word, "&>(r", k, ") = *reinterpret_cast<const ", word, "*>(", staged_at(a), ");");

@@ -15,12 +15,26 @@
 
 namespace ingot::codegen {
 
+inline constexpr std::uint32_t most_column_chunks = 65;  // rows of a thread
+
+/// A thread's columns, and the arrays that a block stages.
+column_tile begin_columns(const cuda_kernel& b, const scanning& s, std::uint32_t threads);
+/// Threads beside each other that together read a line of a row.
+std::uint32_t most_across(const cuda_kernel& b, const scanning& s, const column_tile& c);
+/// Bytes of a thread's chunk of all staged arrays.
+std::uint32_t unit_bytes(const column_tile& c);
+/// Shared memory of a multiprocessor, for all its blocks.
+std::uint32_t multiprocessor_bytes(const cuda_kernel& b);
+/// Once the chunks are chosen: the shared memory, and how loops over the chunks are unrolled.
+void finish_columns(const cuda_kernel& b, const scanning& s, column_tile& c);
+
 class staged_columns : protected cuda_scan {
 public:
-    staged_columns(cuda_kernel& b, const scanning& s, const scan_choice& c);
+    /// `across`: the text of the number of threads beside each other.
+    staged_columns(cuda_kernel& b, const scanning& s, const column_tile& c, std::string across, std::uint32_t run = 0);
 
 protected:
-    using staged_array = scan_choice::staged_array;
+    using staged_array = column_tile::staged_array;
 
     ~staged_columns() = default;
 
@@ -36,7 +50,7 @@ protected:
     bool moves_across(const array_argument& in) const { return inner_class(in, inner_) != stride_class::broadcast; }
     formula row_vectors() const { return ceil_divide(points_of(axis_bit(inner_)), columns_); }
     formula vectors() const { return points_of(outer_bits()) * row_vectors(); }
-    std::string width() { return b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_)); }
+    std::string width() { return b_.extent(inner_); }
     std::string columns_from(const std::string& column);
     /// The loop over this thread's columns e; with `digits`, their digit.
     void open_columns(bool digits = false);
@@ -74,8 +88,8 @@ protected:
     const int inner_;
     const bool narrow_;
     const std::uint32_t columns_, rows_;  // of a thread
-    const std::string across_;            // the text of the number of threads beside each other
-    const std::vector<scan_choice::staged_array>& staged_;
+    const std::string across_;
+    const std::vector<staged_array>& staged_;
 
 private:
     /// Whether a thread's columns are whole vectors: asked at run time (any), or known.
@@ -84,6 +98,7 @@ private:
     void open_else_elements();
     void close_if_vector();
 
+    const column_tile& tile_;
     columns_are known_ = columns_are::any;
 };
 

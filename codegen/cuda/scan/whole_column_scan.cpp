@@ -13,9 +13,10 @@ using namespace detail;
 
 class whole_column_scan final : staged_columns {
 public:
-    using staged_columns::staged_columns;
+    whole_column_scan(cuda_kernel& b, const scanning& s, const whole_column_scan_layout& c)
+        : staged_columns(b, s, c, c.narrow ? "across" : "p.across"), layout_(c) {}
 
-    void write(plan& p) {
+    void write() {
         write_columns();
         read_own();
         const auto outside = b_.body.scope();
@@ -24,13 +25,12 @@ public:
         scan_down();
         write_results();
         b_.body.leave(outside);
-        finish(p);
     }
 
 private:
     /// Lanes of a column of a narrow array, and the groups of such lanes in a block.
     formula lanes() const { return ceil_divide(points_of(s_.bit()), rows_); }
-    formula groups() const { return points_per_room(choice_.height(), lanes()); }
+    formula groups() const { return points_per_room(layout_.height(), lanes()); }
 
     /// This thread's columns, and its place among the threads that share them.
     void write_columns() {
@@ -49,7 +49,7 @@ private:
         source_writer& out = b_.code;
         const std::string type = b_.linear(), outers = b_.count(points_of(outer_bits()), "outers");
         b_.step.grid[0] = ceil_divide(points_of(outer_bits()), groups());
-        out.line("constexpr ", type, " across = ", choice_.across, ";");
+        out.line("constexpr ", type, " across = ", layout_.across, ";");
         const std::string height = b_.count(lanes(), "height"), all_groups = b_.count(groups(), "groups");
         out.line("const ", type, " height = ", height, ", groups = ", all_groups, ";");
         out.line("const ", type, " slot = threadIdx.x / across, x = threadIdx.x - slot * across;");
@@ -59,16 +59,16 @@ private:
         out.line("const bool mine = group < groups && first_outer + group < ", outers, ";");
         if (!outer_.empty()) out.line("const ", type, " outer = min(first_outer + group, ", outers, " - 1);");
         out.line("const ", type, " column = x * ", columns_, ";");
-        out.line("const ", type, " gap = ", scanned(), " * ", choice_.width, "u % 16 == 0 ? ", choice_.gap / columns_,
+        out.line("const ", type, " gap = ", scanned(), " * ", layout_.width, "u % 16 == 0 ? ", layout_.gap / columns_,
                  " : 0;");
     }
     void write_strip() {
         source_writer& out = b_.code;
-        const even_pieces strips = balanced(vectors(), choice_.across);
+        const even_pieces strips = balanced(vectors(), layout_.across);
         const std::string type = b_.linear(), all = b_.count(vectors(), "vectors"),
                           count = b_.count(strips.size, "across"), by = b_.divisor(strips.size, "by_across");
         b_.step.grid[0] = strips.count;
-        out.line("constexpr ", type, " height = ", choice_.height(), ";");
+        out.line("constexpr ", type, " height = ", layout_.height(), ";");
         out.line("const ", type, " down = quotient(threadIdx.x, ", by, "), x = threadIdx.x - down * ", count, ";");
         out.line("const ", type, " own = ", b_.wide() ? type + "(blockIdx.x)" : "blockIdx.x", " * ", count, " + x;");
         out.line("const bool mine = own < ", all, " && down < height;");
@@ -136,10 +136,10 @@ private:
         declare_staged();
         add_runs();
         const std::string type = b_.linear();
-        out.line("const ", type, " cells = ", scanned(), " * ", choice_.width, "u, first_cell = first_outer * cells;");
+        out.line("const ", type, " cells = ", scanned(), " * ", layout_.width, "u, first_cell = first_outer * cells;");
         out.line("const ", type, " end_cell = min(first_outer + groups, p.outers) * cells;");
         for (const staged_array& a : staged_)
-            if (a.is_run || (a.has_result && choice_.stores_runs))
+            if (a.is_run || (a.has_result && layout_.stores_runs))
                 out.line(a.of->name, "_staged += first_cell % ", 16 / a.bytes, ";");
         bool all_runs = true;
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -183,7 +183,7 @@ private:
     }
     /// The address of an output's elements; the input that they replace may be of another type.
     std::string staged_result(std::size_t output) {
-        const array_argument& of = *staged_[choice_.results[output]].of;
+        const array_argument& of = *staged_[layout_.results[output]].of;
         const dtype type = b_.outputs[output].at->head.type;
         const std::string name = of.name + "_staged";
         return type == of.at->head.type ? name : "reinterpret_cast<const " + b_.needs.type(type) + "*>(" + name + ')';
@@ -191,7 +191,7 @@ private:
     void store_tile() override {
         source_writer& out = b_.code;
         out.line("__syncthreads();");
-        if (!choice_.stores_runs) {
+        if (!layout_.stores_runs) {
             open_copied_elements();
             store_staged_row();
             out.close();
@@ -234,12 +234,86 @@ private:
         }
     }
     std::string base_of(fold_writer& f) override { return f.part() + "[e]"; }
+
+    const whole_column_scan_layout& layout_;
 };
+
+/// Whether an array lies in memory as the block has it in shared memory, all outer places behind each other.
+bool is_run(const cuda_kernel& b, const scanning& s, const whole_column_scan_layout& c, const array_argument& at,
+            std::uint64_t moves) {
+    return at.at->head.dense && moves == axis_range(0, b.rank) && s.axis == b.rank - 2 && c.width % c.each == 0;
+}
+
+/// A block has as many outer places of narrow arrays as it has threads for, with gaps against bank conflicts between
+/// them. Returns whether the longest columns of the class fit.
+bool fit_narrow_columns(const cuda_kernel& b, const scanning& s, whole_column_scan_layout& c, std::uint32_t longest,
+                        std::uint32_t most_threads) {
+    constexpr std::uint32_t few = 17, some = 33;            // chunks
+    constexpr std::uint8_t middling = 5, long_columns = 7;  // classes
+    c.width = b.key.axes[static_cast<std::size_t>(b.rank - 1)].extent;
+    if (c.width == 0) return false;
+    c.across = parts(c.width, c.each);
+    c.chunks = s.length_class < middling       ? std::min(few, longest)
+               : s.length_class < long_columns ? some
+                                               : most_column_chunks;
+    const auto lanes = [&] { return c.across * parts(longest, c.chunks); };
+    while (c.threads < most_threads && lanes() > c.threads) c.threads *= 2;
+    while (c.chunks < most_column_chunks && lanes() > c.threads) c.chunks += 16;
+    if (lanes() > c.threads) return false;
+    std::uint32_t least = 8;  // bytes of an element, so that a gap is whole vectors of all arrays
+    for (const column_tile::staged_array& a : c.staged) least = std::min(least, a.bytes);
+    c.gap = std::max(16 / least, c.each);
+    for (column_tile::staged_array& a : c.staged) a.spare = 16 + c.height() * c.gap * a.bytes;
+    const std::vector<const array_argument*> inputs = inputs_along(b, s);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        c.staged[i].is_run = is_run(b, s, c, *inputs[i], b.graph.nodes[inputs[i]->node].axes);
+    c.stores_runs = std::ranges::all_of(
+        b.outputs, [&](const array_argument& z) { return is_run(b, s, c, z, axis_range(0, b.rank)); });
+    return true;
+}
+
+bool fit_strips_of_columns(const cuda_kernel& b, const scanning& s, whole_column_scan_layout& c, std::uint32_t longest,
+                           std::uint32_t most_threads) {
+    constexpr std::uint8_t shortest_class = 2, longest_class = 5;
+    constexpr std::uint32_t some = 33;  // chunks
+    if (s.length_class < shortest_class || s.length_class > longest_class) return false;
+    const auto chunks = [&] {
+        c.across = most_across(b, s, c);
+        return parts(longest, c.height());
+    };
+    while (chunks() > some && c.threads < most_threads) c.threads *= 2;
+    c.chunks = chunks() | 1;  // odd: neighbours' rows then begin in different banks
+    return true;
+}
 
 }  // namespace
 
-void emit_whole_column_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p) {
-    whole_column_scan(b, s, c).write(p);
+std::optional<whole_column_scan_layout> choose_whole_columns(const cuda_kernel& b, const scanning& s) {
+    constexpr std::uint32_t least_threads = 256, most_threads = 512;
+    constexpr std::uint32_t resident_threads = 1024;  // for which there are registers enough
+    constexpr std::uint32_t most_bytes = 40 << 10;    // of the values that threads exchange
+    whole_column_scan_layout c{begin_columns(b, s, least_threads)};
+    const std::uint32_t longest = s.longest();
+    if (!(c.narrow ? fit_narrow_columns : fit_strips_of_columns)(b, s, c, longest, most_threads)) return std::nullopt;
+    if (c.chunks > most_column_chunks) return std::nullopt;
+    finish_columns(b, s, c);
+    const std::uint32_t exchange = c.each * c.threads * 8 * static_cast<std::uint32_t>(s.scans.size());
+    c.resident_blocks =
+        std::min(multiprocessor_bytes(b) / (c.shared_bytes + exchange + 1024), resident_threads / c.threads);
+    if (c.resident_blocks == 0 || exchange > most_bytes) return std::nullopt;
+    return c;
+}
+
+kernel_shape whole_column_scan_layout::shape() const { return shape_of("whole columns", thread_exchange::block); }
+
+std::string whole_column_scan_layout::reason() const {
+    return rows_and_columns() + (narrow ? "some outer places' columns" : "whole columns") + " a block of " +
+           std::to_string(threads) +
+           " threads in shared memory: they fit, what is scanned is read once, none waits for another";
+}
+
+void whole_column_scan_layout::write(cuda_kernel& b, const scanning& s) const {
+    whole_column_scan(b, s, *this).write();
 }
 
 }  // namespace ingot::codegen

@@ -334,8 +334,6 @@ private:
 
     void describe(plan& p) {
         launch& step = b_.step;
-        step.kernel = "short_rows";
-        step.threads = choice_.threads;
         step.grid[0] = ceil_divide(points_of(rows_.kept_bits() & ~side()), points_of_block());
         step.pattern = rows_.phases.size() > 1 || tiles_.writes_rows() ? "row program" : "row reduction";
         step.shape = choice_.shape();
@@ -346,11 +344,7 @@ private:
             step.work.push_back({all_bits(), cost_of(b_.graph, values) + phase.size()});
         }
         step.work.push_back({tiles_.writes_rows() ? all_bits() : rows_.kept_bits(), b_.cost});
-        const std::string blocks = choice_.resident_blocks > 0 ? ", " + std::to_string(choice_.resident_blocks) : "";
-        p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" +
-                                                 std::to_string(choice_.threads) + blocks +
-                                                 ")\nshort_rows(const __grid_constant__ arguments p)");
-        p.steps.push_back(std::move(step));
+        b_.finish(p, "short_rows", choice_.threads, choice_.resident_blocks);
     }
 
     cuda_kernel b_;

@@ -121,7 +121,7 @@ private:
 
     void write_column_digits(const std::string& position) {
         source_writer& out = b_.code;
-        const std::string type = b_.linear(), width = b_.count(row_width(), "n" + std::to_string(inner_));
+        const std::string type = b_.linear(), width = b_.extent(inner_);
         write_outer_digits();
         if (columns_ > 1) {
             out.line("const ", type, " column = ", position, " * ", columns_, ";");

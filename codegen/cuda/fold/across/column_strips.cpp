@@ -30,8 +30,7 @@ private:
 
     void locate_thread() override {
         source_writer& out = b_.code;
-        const std::string type = b_.linear(), width = b_.count(row_width(), "n" + std::to_string(inner_)),
-                          across = b_.count(strip() + spare(), "across"),
+        const std::string type = b_.linear(), width = b_.extent(inner_), across = b_.count(strip() + spare(), "across"),
                           by_across = b_.divisor(strip() + spare(), "by_across"), block = this->block();
         std::string number = block;
         const formula strips = ceil_divide(row_vectors(), strip());
@@ -59,7 +58,7 @@ private:
     }
 
     std::string address(const array_argument& in, const std::string& at) {
-        return in.name + "_from + (" + at + ") * " + b_.count(row_width(), "n" + std::to_string(inner_));
+        return in.name + "_from + (" + at + ") * " + b_.extent(inner_);
     }
     void write_loads(const folded_space& s, const std::string& at) override {
         load_vectors(s, [&](const array_argument& in) { return address(in, at); });
@@ -70,8 +69,7 @@ private:
         const folded_space& s = spaces_[0];
         std::vector<fold_writer>& folds = folds_[0];
         const std::vector<const array_argument*> inputs = inputs_of(s);
-        const std::string type = b_.linear(), each = std::to_string(each_),
-                          pitch = b_.count(row_width(), "n" + std::to_string(inner_)),
+        const std::string type = b_.linear(), each = std::to_string(each_), pitch = b_.extent(inner_),
                           length = b_.count(points_of(s.bits()), "folded");
         const std::uint32_t unroll = choice_.unroll[0];
         declare_results(folds);
@@ -126,7 +124,7 @@ private:
         source_writer& out = b_.code;
         const std::string end = b_.count(points_of(spaces_[0].bits()), "folded");
         const auto outside = b_.body.scope();
-        const std::string pitch = b_.count(row_width(), "n" + std::to_string(inner_));
+        const std::string pitch = b_.extent(inner_);
         out.open("if (cut && active && (", end, " - 1 - (", first, ")) % height == 0)");
         open_tile_columns();
         out.line("if (vector * ", each_, " + e >= there + shift) break;");

@@ -21,7 +21,7 @@ private:
 
     void locate_thread() override {
         column_ = write_run();
-        const std::string n = b_.count(row_width(), "n" + std::to_string(inner_));
+        const std::string n = b_.extent(inner_);
         write_outer_digits();
         write_inner_digit(column_);
         if (split_)
