@@ -68,12 +68,16 @@ private:
         out.line("const ", type, " first = ", group, " * ", elements_ * layout_.stride, " + ", rest, " % ", far, ";");
     }
 
+    /// The digit of element e along the axis.
+    std::string place_of_element() const { return "first + e * " + std::to_string(layout_.stride) + 'u'; }
+    std::string is_absent() override { return place_of_element() + " >= " + b_.extent(folded_); }
+
     /// The loop over the thread's elements that exist, with the digit along the axis.
     void open_present() {
-        const std::string at = "first + e * " + std::to_string(layout_.stride) + 'u';
         open_unrolled_elements();
-        b_.code.open("if (", at, " < ", b_.extent(folded_), ")");
-        b_.code.line("const ", b_.signed_index(), ' ', digit(folded_), " = ", b_.signed_index(), '(', at, ");");
+        b_.code.open("if (", place_of_element(), " < ", b_.extent(folded_), ")");
+        b_.code.line("const ", b_.signed_index(), ' ', digit(folded_), " = ", b_.signed_index(), '(',
+                     place_of_element(), ");");
     }
 
     void close_present() {

@@ -58,8 +58,7 @@ void apart_writer::compute_elements() {
     declare_indices();
     b_.compute(b_.has_quick_bodies(), [&] {
         open_unrolled_elements();
-        if (b_.has_raw() || b_.has_user_text())
-            out.line("if (", number_of_element(), " >= ", b_.count(points_of(axis_range(0, b_.rank)), "n"), ") break;");
+        if (b_.has_raw() || b_.has_user_text()) out.line("if (", is_absent(), ") break;");
         if (b_.loops != 0) {
             out.line("const ", b_.linear(), " q = ", number_of_element(), ";");
             out.line("if (q >= ", b_.count(points_of(axis_range(0, b_.rank)), "n"), ") continue;");

@@ -54,6 +54,10 @@ protected:
 
     /// The linear number of element e, and the variable for its element of an input.
     virtual std::string number_of_element() const { return "first + e * " + std::to_string(threads) + 'u'; }
+    /// The condition that element e and those after it do not exist.
+    virtual std::string is_absent() {
+        return number_of_element() + " >= " + b_.count(points_of(axis_range(0, b_.rank)), "n");
+    }
     virtual std::string slot_of(const array_argument& in) const { return in.name + own_; }
     /// Reads all operands of element e into arrays: first those of an index, then those at its place.
     void read_elements();
