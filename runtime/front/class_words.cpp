@@ -428,8 +428,33 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     if (c_.steps > 1) append_iteration();
 }
 
+/// Whether each result folds a small window of an operand, and neighbouring results lie so close that a warp's reads of
+/// one element each fill whole sectors: windows that overlap (along each axis that the binder binds the operand has the
+/// stride that it has along an outer axis), or blocks of an image.
+bool classifier::has_windows(std::size_t operand, int owner) const {
+    constexpr index_t most_elements = 256, most_of_block = 64, farthest_neighbour = 4;
+    const index_t* const strides = c_.strides_of(operand);
+    const auto owner_of = [&](std::size_t axis) { return owners_[static_cast<std::size_t>(axis_pool_[axis])]; };
+    std::size_t outer = 0, bound = 0;
+    while (outer < c_.extents.size() && owner_of(outer) == 0) ++outer;
+    if (outer == 0 || strides[outer - 1] < 1 || strides[outer - 1] > farthest_neighbour) return false;
+    index_t elements = 1;
+    bool overlap = strides[outer - 1] == 1;
+    for (std::size_t a = outer; a < c_.extents.size(); ++a) {
+        if (owner_of(a) != owner || strides[a] == 0) continue;
+        ++bound;
+        elements *= c_.extents[a];
+        overlap =
+            overlap && std::any_of(strides, strides + outer, [&](const index_t& along) {
+                return along == strides[a] && c_.extents[static_cast<std::size_t>(&along - strides)] > c_.extents[a];
+            });
+    }
+    return overlap ? elements <= most_elements : bound > 1 && elements <= most_of_block;
+}
+
 /// Whether a binder's axes get axis_flags::reads_again: its results are many, and no array moves along all axes of the
-/// folded value. These are the axes that something beneath the binder moves along, without those bound beneath it.
+/// folded value, but in windows that overlap. These are the axes that something beneath the binder moves along, without
+/// those bound beneath it.
 bool classifier::reads_again(const statement& s, int owner) const {
     const operand_range below = below_[static_cast<std::size_t>(owner - 1)];
     const auto is_bound_beneath = [&](int other) {
@@ -450,7 +475,7 @@ bool classifier::reads_again(const statement& s, int owner) const {
         bool everywhere = true;
         for (std::size_t a = 0; a < c_.extents.size(); ++a)
             everywhere = everywhere && ((along >> a & 1u) == 0 || c_.strides_of(i)[a] != 0);
-        if (everywhere) return false;
+        if (everywhere && !has_windows(i, owner)) return false;
     }
     return true;
 }

@@ -229,6 +229,7 @@ private:
     bool is_of(detail::word_kind, int owner) const;
     bool is_scan(int owner) const;
     index_t largest_index(const statement&, int owner) const;
+    bool has_windows(std::size_t operand, int owner) const;
     bool reads_again(const statement&, int owner) const;
     static bool changes_no_value(const statement&, std::size_t at, std::size_t binders);
     void find_libraries(const statement&);
