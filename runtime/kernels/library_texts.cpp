@@ -84,7 +84,8 @@ INGOT_TEXT(uniform_bin, (T x, raw<T> edges, int32 n, T first, T last, T per_widt
         }
     })
 
-// j: the last point that is not beyond x. With infinities the slope may be NaN; then the other side decides.
+// j: the last point that is not beyond x, first sought where it is among evenly spaced points: two loads in place of a
+// dozen. With infinities the slope may be NaN; then the other side decides.
 INGOT_TEXT(interp, (double x, raw<double> xp, raw<double> fp, int given, double left, double right, double period,
                     double& y),
     const int64 n = xp.size();
@@ -93,8 +94,17 @@ INGOT_TEXT(interp, (double x, raw<double> xp, raw<double> fp, int given, double 
         at = fmod(x, period);
         if (at < 0) at += period;
     }
-    int64 j = 0;
-    for (int64 m = n; m > 1;) {
+    int64 j = 0, m = n;
+    const double place = (at - xp[0]) * ((double)(n - 1) / (xp[n - 1] - xp[0]));
+    if (place >= 0 && place < (double)(n - 1)) {
+        int64 near = (int64)place;
+        if (at < xp[near]) --near;
+        if (near >= 0 && xp[near] <= at && at < xp[near + 1]) {
+            j = near;
+            m = 1;
+        }
+    }
+    while (m > 1) {
         const int64 half = m >> 1;
         j += xp[j + half] <= at ? half : 0;
         m -= half;
