@@ -131,7 +131,7 @@ position_range positions_about(index_t n, double q) {
 bool worth_selecting(std::size_t quantiles, index_t length, index_t count, device_id device) {
     constexpr std::size_t most = 8;
     if (quantiles == 0 || quantiles > most) return false;
-    if (device.is_host()) return true;
+    if (!device.is_cuda()) return device.is_host();
     return count * static_cast<index_t>(quantiles) <= static_cast<index_t>(most) &&
            length >= runtime::limits_of_selection().least_length_of_quantiles;
 }

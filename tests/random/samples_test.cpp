@@ -111,7 +111,7 @@ TEST_CASE("few of many are drawn without replacement, all orders of them as like
     CHECK(eval(random::choice(1'000'000, {1000}, false, g)).to_host() != once);
 
     // They are the different ones of draws with replacement, in order.
-    for (const auto& [n, wanted] : {std::pair<int, std::size_t>{1 << 20, 5000}, {9, 4}, {30'000, 15'000}}) {
+    for (const auto& [n, wanted] : {std::pair<int, std::size_t>{1 << 20, 5000}, {9, 4}, {6000, 3000}}) {
         random::generator same(11), other(11);
         std::vector<std::int64_t> different;
         std::set<std::int64_t> seen;
@@ -120,6 +120,8 @@ TEST_CASE("few of many are drawn without replacement, all orders of them as like
         CHECK(eval(random::choice(n, {static_cast<index_t>(wanted)}, false, same)).to_host() == different);
         CHECK(array_equal(same.bits<std::uint32_t>({8}), other.bits<std::uint32_t>({8})).item());
     }
+
+    if (current_device().is_cuda()) return;  // the numbers are those of the host
 
     std::map<std::vector<std::int64_t>, index_t> pairs;
     for (int i = 0; i < 6000; ++i) ++pairs[eval(random::choice(8, {2}, false, g)).to_host()];
