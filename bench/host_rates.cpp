@@ -1,12 +1,17 @@
 // The host target, compared with loops written by hand for this CPU (hand/host_loops.cpp). Both are measured in turn in
 // one process over Ingot's memory, because its huge pages would otherwise cause most of the difference. Results are
-// compared element by element before they are timed.
+// compared element by element before they are timed. Functions that select, sort or draw are compared with short loops
+// over the standard library, which use one thread.
 //   host_rates RESULTS.jsonl [LOG2_OF_WHERE [LOG2_OF_BLACK_SCHOLES [LOG2_OF_FUNCTIONS]]]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <numeric>
+#include <random>
 #include <thread>
+#include <unordered_set>
+#include <vector>
 
 #include <ingot/ingot.hpp>
 
@@ -137,6 +142,139 @@ void measure_functions(bench::report& out, int log2_elements) {
 #undef MEASURE
 }
 
+using doubles = std::vector<double>;
+
+void measure_selections(bench::report& out) {
+    constexpr std::size_t n = 1 << 20, rows = 1 << 10, length = n / rows;
+    const auto x_host = uniform<double>(n, 20, 0, 1);
+    const array<double> x = asarray(x_host), m = asarray(x_host, {rows, length});
+    array<double> r;
+    doubles by_hand;
+    const auto partitioned = [&] { r = partition(x, n / 2); };
+    const auto nth_element = [&] {
+        by_hand = x_host;
+        std::nth_element(by_hand.begin(), by_hand.begin() + n / 2, by_hand.end());
+    };
+    partitioned(), nth_element();
+    bench::require("partition", 1, 0, [&](std::size_t) { return std::abs(r(n / 2).item() - by_hand[n / 2]); });
+    add(out, "partition, float64, 2^20", time_in_turn(partitioned, nth_element), 1, n, 16 * n);
+
+    const auto medians = [&] { r = median(m, 1); };
+    const auto medians_by_hand = [&] {
+        by_hand.clear();
+        doubles row;
+        for (std::size_t i = 0; i < rows; ++i) {
+            row.assign(x_host.begin() + i * length, x_host.begin() + (i + 1) * length);
+            const auto middle = row.begin() + length / 2;
+            std::nth_element(row.begin(), middle, row.end());
+            by_hand.push_back((*std::max_element(row.begin(), middle) + *middle) / 2);
+        }
+    };
+    medians(), medians_by_hand();
+    const doubles got = r.to_host();
+    bench::require("median", rows, 0, [&](std::size_t i) { return std::abs(got[i] - by_hand[i]); });
+    add(out, "median of rows, float64, 2^10 by 2^10", time_in_turn(medians, medians_by_hand), 1, n, 8 * n);
+
+    const array<double> among = x(slice(none, none, 1000));
+    array<bool> found;
+    std::vector<bool> found_by_hand;
+    const auto membership = [&] { found = isin(x, among); };
+    const auto searches = [&] {
+        doubles sorted = among.to_host();
+        std::sort(sorted.begin(), sorted.end());
+        found_by_hand.resize(n);
+        for (std::size_t i = 0; i < n; ++i)
+            found_by_hand[i] = std::binary_search(sorted.begin(), sorted.end(), x_host[i]);
+    };
+    membership(), searches();
+    const std::vector<bool> is_found = found.to_host();
+    bench::require("isin", n, 0, [&](std::size_t i) { return is_found[i] == found_by_hand[i] ? 0.0 : 1.0; });
+    add(out, "isin, float64, 2^20 in 1049", time_in_turn(membership, searches), 1, n, 9 * n);
+}
+
+void measure_draws(bench::report& out) {
+    constexpr std::size_t n = 1 << 20, few = 1000;
+    std::mt19937_64 random(1);
+    random::generator g(1);
+    array<std::int64_t> drawn;
+    const auto choice = [&] { drawn = random::choice(index_t{n}, {few}, false, g); };
+    const auto floyd = [&] {
+        std::unordered_set<std::size_t> seen;
+        for (std::size_t last = n - few; last < n; ++last)
+            if (!seen.insert(random() % (last + 1)).second) seen.insert(last);
+    };
+    add(out, "choice of 1000 from 2^20 without replacement", time_in_turn(choice, floyd), 0.5, few, 8 * few);
+    std::vector<std::int64_t> order(n);
+    const auto permutation = [&] { drawn = random::permutation(index_t{n}, g); };
+    const auto shuffle = [&] {
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), random);
+    };
+    add(out, "permutation of 2^20", time_in_turn(permutation, shuffle), 0.5, n, 8 * n);
+    array<double> numbers;
+    doubles by_hand(n);
+    const auto gamma = [&] { numbers = random::gamma<double>(2.5, 1.0, {index_t{n}}, g); };
+    const auto gamma_by_hand = [&] {
+        std::gamma_distribution<double> of(2.5, 1.0);
+        for (double& x : by_hand) x = of(random);
+    };
+    add(out, "gamma, float64, 2^20", time_in_turn(gamma, gamma_by_hand), 0.5, n, 8 * n);
+}
+
+void measure_matrices(bench::report& out) {
+    constexpr std::size_t count = 100'000, side = 30, rows = 1000;
+    const auto a_host = uniform<double>(9 * count, 21, -1, 1), m_host = uniform<double>(rows * rows, 22, 0, 1);
+    const array<double> a = asarray(a_host, {count, 3, 3}), m = asarray(m_host, {rows, rows});
+    array<double> r;
+    doubles by_hand(9 * count);
+    const auto inverses = [&] { r = linalg::inv(a); };
+    const auto cofactors = [&] {
+        for (std::size_t i = 0; i < count; ++i) {
+            const double* const from = &a_host[9 * i];
+            const auto minor = [&](std::size_t j, std::size_t k) {
+                const std::size_t j1 = (j + 1) % 3, j2 = (j + 2) % 3, k1 = (k + 1) % 3, k2 = (k + 2) % 3;
+                return from[3 * j1 + k1] * from[3 * j2 + k2] - from[3 * j1 + k2] * from[3 * j2 + k1];
+            };
+            const double det = from[0] * minor(0, 0) + from[1] * minor(0, 1) + from[2] * minor(0, 2);
+            for (std::size_t j = 0; j < 9; ++j) by_hand[9 * i + j] = minor(j % 3, j / 3) / det;
+        }
+    };
+    inverses(), cofactors();
+    doubles got = r.to_host();
+    bench::require("inv", 9 * count, 1e-6,
+                   [&](std::size_t i) { return std::abs(got[i] - by_hand[i]) / (1 + by_hand[i] * by_hand[i]); });
+    add(out, "inverses of 10^5 matrices of 3 by 3, float64", time_in_turn(inverses, cofactors), 0.05, 9 * count,
+        144 * count);
+
+    const array<double> small = m(slice(0, side), slice(0, side));
+    by_hand.assign(side * side * side * side, 0);
+    const auto products = [&] { r = kron(small, small); };
+    const auto loops = [&] {
+        double* to = by_hand.data();
+        for (std::size_t i = 0; i < side * side; ++i)
+            for (std::size_t j = 0; j < side * side; ++j)
+                *to++ = m_host[i / side * rows + j / side] * m_host[i % side * rows + j % side];
+    };
+    products(), loops();
+    got = r.to_host();
+    bench::require("kron", got.size(), 0, [&](std::size_t i) { return std::abs(got[i] - by_hand[i]); });
+    add(out, "kron of 30 by 30, float64", time_in_turn(products, loops), 0.5, got.size(), 8 * got.size());
+
+    by_hand.assign(rows * rows, 0);
+    const auto shifted = [&] { r = fft::fftshift(m); };
+    const auto copies = [&] {
+        for (std::size_t i = 0; i < rows; ++i) {
+            const double* const from = &m_host[(i + rows / 2) % rows * rows];
+            std::copy_n(from + rows / 2, rows / 2, &by_hand[i * rows]);
+            std::copy_n(from, rows / 2, &by_hand[i * rows + rows / 2]);
+        }
+    };
+    shifted(), copies();
+    got = r.to_host();
+    bench::require("fftshift", got.size(), 0, [&](std::size_t i) { return std::abs(got[i] - by_hand[i]); });
+    add(out, "fftshift, float64, 1000 by 1000", time_in_turn(shifted, copies), 0.5, got.size(), 16 * got.size());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -146,6 +284,9 @@ int main(int argc, char** argv) try {
     measure_where(out, argc > 2 ? std::atoi(argv[2]) : 26);
     measure_black_scholes(out, argc > 3 ? std::atoi(argv[3]) : 24);
     measure_functions(out, argc > 4 ? std::atoi(argv[4]) : 24);
+    measure_selections(out);
+    measure_draws(out);
+    measure_matrices(out);
 } catch (const std::exception& reason) {
     std::fprintf(stderr, "host_rates: %s\n", reason.what());
     return 1;

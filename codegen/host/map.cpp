@@ -147,10 +147,11 @@ void host_map::choose_wrapped() {
     std::uint64_t others = 0;  // axes that others than rows read
     for (const unravelling& u : b_.unravellings) {
         const bool only_wraps = !u.gathers() && u.rule == place_rule::wrap &&
-                                inner_class(u.pick, inner_) == stride_class::unit &&
+                                inner_class(u.pick, inner_) != stride_class::strided &&
                                 (moved_axes(b_, u.pick) & b_.unravelled_axes()) == 0;
         if (only_wraps) {
             wrapped_ |= axis_bit(u.axes[0]);
+            if (inner_class(u.pick, inner_) == stride_class::broadcast) fixed_ |= axis_bit(u.axes[0]);
             continue;
         }
         for (const int a : u.axes) others |= axis_bit(a);
@@ -166,8 +167,8 @@ void host_map::choose_wrapped() {
         };
         for (const array_argument& at : b_.inputs) {
             const std::uint64_t axes = b_.graph.nodes[at.node].axes;
-            if (std::popcount(axes & wrapped_) > 1 ||
-                ((axes & wrapped_) != 0 && inner_class(at, inner_) != stride_class::broadcast))
+            const std::uint64_t moving = axes & wrapped_ & ~fixed_;
+            if (std::popcount(moving) > 1 || (moving != 0 && inner_class(at, inner_) != stride_class::broadcast))
                 others |= axes & wrapped_;
             drop(axes & b_.unravelled_axes());
         }
@@ -178,6 +179,7 @@ void host_map::choose_wrapped() {
         wrapped_ &= ~others;
         changes = wrapped_ != before;
     }
+    if ((wrapped_ & ~fixed_) == 0) wrapped_ = 0;
 }
 
 void host_map::open_wrapped_piece() {
@@ -189,6 +191,7 @@ void host_map::open_wrapped_piece() {
         if (!is_wrapped(u)) continue;
         const std::string length = type + '(' + b_.extent(u.axes[0]) + ')';
         out.line("const ", type, ' ', digit(u.axes[0]), " = ", b_.unravelled_index(u, all_axes()), ";");
+        if ((axis_bit(u.axes[0]) & fixed_) != 0) continue;
         out.line("if (", length, " - ", digit(u.axes[0]), " < n) n = ", length, " - ", digit(u.axes[0]), ";");
     }
 }

@@ -49,7 +49,8 @@ private:
     bool is_copied_once(const row& r) const { return r.once && !is_single(r); }
 
     /// Chooses the places along the inner axis that only wrap: between two ends of their axes what they read lies in a
-    /// row, so a piece of a row is cut at these ends.
+    /// row, so a piece of a row is cut at these ends. Beside them, places along other axes that wrap are the same for
+    /// the whole row.
     void choose_wrapped();
     bool is_wrapped(const unravelling& u) const { return (axis_bit(u.axes[0]) & wrapped_) != 0; }
     void open_wrapped_piece();
@@ -139,6 +140,7 @@ private:
     kernel_builder b_;
     int inner_, side_ = -1;
     std::uint64_t wrapped_ = 0;            // axes of places that only wrap
+    std::uint64_t fixed_ = 0;              // those of them at which a row reads one place
     std::uint32_t height_ = 1;             // rows of a tile
     bool vectors_;                         // goes through whole vectors
     bool streams_;                         // stores past the caches

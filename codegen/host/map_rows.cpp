@@ -20,7 +20,8 @@ std::uint64_t host_map::axes_of(const array_argument& at) const {
 void host_map::add_row(const array_argument& at) {
     const std::uint64_t read = at.is_output ? 0 : b_.graph.nodes[at.node].axes & b_.unravelled_axes();
     const bool scattered = (read & ~wrapped_) != 0;
-    const int along = scattered || (read & wrapped_) == 0 ? inner_ : std::countr_zero(read & wrapped_);
+    const std::uint64_t moving = read & wrapped_ & ~fixed_;
+    const int along = scattered || moving == 0 ? inner_ : std::countr_zero(moving);
     const std::uint64_t axes = axes_of(at);
     const bool once = packed_ && !scattered && (axes == 0 || (has_short_rows() && axes == axis_bit(inner_)));
     const bool staged = side_ >= 0 && !at.is_output && lies_across(at, side_, inner_);

@@ -89,13 +89,6 @@ lazy<R> reals_of_half(const char* operation, const lazy<std::complex<R>>& half, 
     return call_library_making<library_function::irfft1d, R>(operation, n, taken);
 }
 
-/// exp(-i angle (first + k)), for k along an axis of `count`.
-template <class R>
-lazy<std::complex<R>> turns(index_t count, double first, double angle) {
-    const auto at = (astype<double>(position_along(count, 0)) + first) * angle;
-    return complex_of(astype<R>(cos(at)), astype<R>(-sin(at)));
-}
-
 /// A cosine transform along the last axis, of n points; each type has scipy.fft's scale.
 template <class R>
 class cosine_transform {
@@ -120,20 +113,26 @@ public:
     static double points(int type, index_t n) { return static_cast<double>(type == 1 ? 2 * (n - 1) : 2 * n); }
 
 private:
-    static constexpr double pi = std::numbers::pi;
-
     template <class T>
     lazy<T> part(const lazy<T>& e, const slice& s) const {
         return sliced(operation_, e, -1, s);
     }
-    template <class T>
-    lazy<T> behind(const lazy<T>& a, const lazy<T>& b) const {
-        return joined(operation_, lazy_parts<T>{a, b}, a.ndim() - 1);
+    /// The elements at these indices.
+    template <class T, class I>
+    static lazy<T> at(const lazy<T>& e, const I& indices) {
+        return take<unchecked_mode>(e, indices, -1);
+    }
+    /// exp(-i angle (first + k)), for k below `count`. On the host they are computed once for all rows.
+    lazy<C> turns(index_t count, double first, double angle) const {
+        const with_device same(device_of(x_));
+        const auto angles = (astype<double>(position_along(count, 0)) + first) * angle;
+        const lazy<C> all = complex_of(astype<R>(cos(angles)), astype<R>(-sin(angles)));
+        return current_device().is_host() ? lazy<C>(array<C>(all)) : all;
     }
     /// e with element 0, and if `both` the last one, multiplied by a factor.
     lazy<R> with_ends(const lazy<R>& e, bool both, double factor) const {
-        const auto at = position_along(n_, 0);
-        return where((at == index_t{0}) | (at == (both ? n_ - 1 : 0)), e * factor, e);
+        const auto k = position_along(n_, 0);
+        return where((k == index_t{0}) | (k == (both ? n_ - 1 : 0)), e * factor, e);
     }
     lazy<C> spectrum(const lazy<R>& e, index_t n) const {
         return call_library_making<library_function::rfft1d, C>(operation_, n / 2 + 1, e);
@@ -143,52 +142,48 @@ private:
     lazy<R> first(bool ortho) const {
         const double root = std::numbers::sqrt2;
         const lazy<R> x = ortho ? with_ends(x_, true, root) : x_;
-        const lazy<R> y = real(spectrum(behind(x, part(x, slice(n_ - 2, 0, -1))), 2 * (n_ - 1)));
+        const index_t points = 2 * (n_ - 1);
+        const auto k = position_along(points, 0);
+        const lazy<R> y = real(spectrum(at(x, minimum(k, points - k)), points));
         return ortho ? with_ends(y, true, 1 / root) : y;
     }
-    /// Type 2: a transform of the even elements, then the odd ones in reverse.
+    /// Type 2: a transform of the even elements, then the odd ones in reverse. Its second half gives the same numbers
+    /// as the first one, in imaginary parts.
     lazy<R> second(bool ortho) const {
-        const lazy<R> order =
-            n_ == 1 ? x_ : behind(part(x_, slice(0, none, 2)), part(x_, slice(n_ - 1 - n_ % 2, none, -2)));
-        const lazy<C> half = spectrum(order, n_);
-        const lazy<C> whole = n_ < 3 ? half : behind(half, lazy<C>(conj(part(half, slice((n_ - 1) / 2, 0, -1)))));
-        const lazy<R> y = real(whole * turns<R>(n_, 0, pi / static_cast<double>(2 * n_))) * 2;
+        const auto k = position_along(n_, 0);
+        const auto mirrored = minimum(k, n_ - k);
+        const lazy<C> half = spectrum(at(x_, where(2 * k < n_, 2 * k, 2 * (n_ - k) - 1)), n_);
+        const lazy<C> turned = at(half, mirrored) * at(turns(n_ / 2 + 1, 0, step()), mirrored);
+        const lazy<R> y = where(2 * k <= n_, real(turned), -imag(turned)) * 2;
         return ortho ? with_ends(y, false, 1 / std::numbers::sqrt2) : y;
     }
     /// Type 3: type 2 in reverse, times 2 n.
     lazy<R> third(bool ortho) const {
         const lazy<R> x = ortho ? with_ends(x_, false, std::numbers::sqrt2) : x_;
         const index_t half = n_ / 2 + 1;
-        const auto at = position_along(half, 0);
-        // Element n - k; for k = 0 there is none, so zero.
-        const lazy<R> mirrored = part(cyclic_mirror(x), slice(0, half));
-        const lazy<C> turned = complex_of(part(x, slice(0, half)), where(at == index_t{0}, R(0), -mirrored));
-        const lazy<R> order =
-            reals_of_half<R>(operation_, turned * conj(turns<R>(half, 0, pi / static_cast<double>(2 * n_))), n_);
-        return n_ == 1 ? order : interleaved(order);
+        const auto k = position_along(half, 0), j = position_along(n_, 0);
+        const auto first = k == index_t{0};
+        const lazy<C> turned = complex_of(part(x, slice(0, half)), where(first, R(0), -at(x, where(first, k, n_ - k))));
+        const lazy<R> order = reals_of_half<R>(operation_, turned * conj(turns(half, 0, step())), n_);
+        return at(order, where((j & 1) == index_t{0}, j >> 1, n_ - 1 - (j >> 1)));
     }
+    /// Type 4: of an even number of points a transform of half as many pairs, with turns before and behind it.
     lazy<R> fourth() const {
-        const double step = pi / static_cast<double>(2 * n_);
-        const lazy<C> x = x_ * turns<R>(n_, 0, step);
+        if (n_ % 2 == 0) {
+            const index_t half = n_ / 2;
+            const auto k = position_along(half, 0), j = position_along(n_, 0);
+            const lazy<C> pairs = complex_of(at(x_, 2 * k), at(x_, n_ - 1 - 2 * k)) * turns(half, 0.25, 2 * step());
+            const lazy<C> y = call_library<library_function::fft1d, C>(operation_, pairs) * turns(half, 0, 2 * step());
+            const auto is_even = (j & 1) == index_t{0};
+            const lazy<C> of_each = at(y, where(is_even, j, n_ - 1 - j) >> 1);
+            return where(is_even, real(of_each), -imag(of_each)) * 2;
+        }
+        const lazy<C> x = x_ * turns(n_, 0, step());
         const transformed_axis longer{x.ndim() - 1, 2 * n_};
         const lazy<C> y = call_library<library_function::fft1d, C>(operation_, with_points(operation_, x, longer));
-        return real(part(y, slice(0, n_)) * turns<R>(n_, 0.5, step)) * 2;
+        return real(part(y, slice(0, n_)) * turns(n_, 0.5, step())) * 2;
     }
-
-    /// Element -k of a cycle.
-    lazy<R> cyclic_mirror(const lazy<R>& x) const { return roll(part(x, slice(none, none, -1)), 1, axes(-1)); }
-    /// Elements 0, n - 1, 1, n - 2, ...
-    lazy<R> interleaved(const lazy<R>& e) const {
-        const index_t evens = (n_ + 1) / 2;
-        const transformed_axis even{e.ndim() - 1, evens};
-        const lazy<R> front = part(e, slice(0, evens));
-        const lazy<R> back = with_points(operation_, part(e, slice(n_ - 1, evens - 1, -1)), even);
-        const lazy<R> pairs = stack(lazy_parts<R>{front, back}, -1);
-        shape_like shape = e.shape();
-        std::vector<index_t> flat(shape.begin(), shape.end());
-        flat.back() = 2 * evens;
-        return part(lazy<R>(reshaped(operation_, pairs, flat)), slice(0, n_));
-    }
+    double step() const { return std::numbers::pi / static_cast<double>(2 * n_); }
 
     const char* operation_;
     lazy<R> x_;

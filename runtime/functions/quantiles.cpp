@@ -127,66 +127,27 @@ position_range positions_about(index_t n, double q) {
     return {std::clamp(about - 2, index_t{0}, n - 1), std::min(about + 3, n)};
 }
 
-/// Selects the elements at these positions, and puts a NaN at the end.
-template <class T>
-void select_in_row(T* row, index_t n, std::span<const double> ascending) {
-    T* const end = row + n;
-    T* const found = std::find_if(row, end, [](T x) { return x != x; });
-    if (found != end) return std::swap(*found, end[-1]);  // the quantiles are NaN, whatever the other values
-    T* begin = row;
-    for (const double q : ascending) {
-        const auto [from, to] = positions_about(n, q);
-        T* const first = std::max(begin, row + from);
-        T* const last = row + to;
-        if (first >= last) continue;
-        std::nth_element(begin, first, end);
-        std::partial_sort(first, last, end);
-        begin = last;
-    }
-}
-template <class T>
-void select_in_rows(void* rows, index_t length, index_t count, std::span<const double> ascending) {
-    runtime::run_on_workers(static_cast<std::size_t>(count), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            select_in_row(static_cast<T*>(rows) + static_cast<index_t>(i) * length, length, ascending);
-    });
-}
-
-}  // namespace
-
-namespace {
-
 /// Whether selecting the elements at these quantiles of `count` rows is less work than sorting the rows.
 bool worth_selecting(std::size_t quantiles, index_t length, index_t count, device_id device) {
     constexpr std::size_t most = 8;
     if (quantiles == 0 || quantiles > most) return false;
-    if (!device.is_cuda()) return length >= 1024;
+    if (!device.is_cuda()) return device.is_host();
     return count * static_cast<index_t>(quantiles) <= static_cast<index_t>(most) &&
            length >= runtime::limits_of_selection().least_length_of_quantiles;
 }
 
-/// Partially sorts rows in C order on the host: the elements around each quantile q get their sorted positions, those
-/// between in any order; a row with a NaN has one last.
-void select_quantiles(const buffer_ref& rows, dtype type, index_t length, index_t count, std::span<const double> q) {
-    runtime::stream_state& stream = *runtime::context_on(rows->device).stream;
-    runtime::order_write(*rows, stream);
-    std::vector<double> ascending(q.begin(), q.end());
-    std::sort(ascending.begin(), ascending.end());
-    const auto select = [to = rows->data, type, length, count, ascending = std::move(ascending)] {
-        if (type == dtype::f4)
-            select_in_rows<float>(to, length, count, ascending);
-        else
-            select_in_rows<double>(to, length, count, ascending);
-    };
-    if (runtime::graph_capture* const capture = stream.capture.load(std::memory_order_relaxed))
-        capture->record(select);
-    else
-        select();
+/// The positions of the two middle elements, or about all quantiles.
+std::vector<index_t> positions_of(const quantile_question& asked, index_t n, std::span<const double> q) {
+    if (asked.median) return {(n - 1) / 2, n / 2};
+    std::vector<index_t> all;
+    for (const double each : q)
+        for (auto [at, to] = positions_about(n, each); at < to; ++at) all.push_back(at);
+    return all;
 }
 
-/// As select_quantiles, on a GPU and into other rows, which get only the elements around the quantiles and whether the
-/// last is NaN. Waits. Returns false, and sets nothing, where its sample decides too little or the stream is being
-/// captured.
+/// On a GPU, sorts rows as far as the quantiles need it, into other rows, which get only the elements around the
+/// quantiles and whether the last is NaN. Waits. Returns false, and sets nothing, where its sample decides too little
+/// or the stream is being captured.
 #ifdef INGOT_HAS_CUDA_HEADERS
 
 bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const buffer_ref& to, dtype type,
@@ -286,28 +247,23 @@ array<T> median_of_sorted(const array<T>& sorted, bool ignored) {
 
 /// Rows that are sorted as far as the quantiles q need it; without any, completely.
 template <class T>
-array<T> ordered_rows(const char* operation, const lazy<T>& e, index_t axis, std::span<const double> q) {
+array<T> ordered_rows(const quantile_question& asked, const lazy<T>& e, index_t axis, std::span<const double> q) {
+    const char* const operation = asked.operation;
     checked_axis(operation, axis, e.ndim());
     const lazy<T> rows = moveaxis(e, axis, -1);
     const shape_like shape = rows.shape();
     const index_t length = shape.values().back(), size = rows.size();
     const device_id device = device_of(rows);
     if (!worth_selecting(q.size(), length, length == 0 ? 0 : size / length, device)) return sort(rows, -1);
-    const auto room = [&] { return array<T>(adopted{}, new_leaf<T>(operation, shape.values(), device_of(rows))); };
-    if (size == 0) return room();
-    if (device.is_cuda()) {
-        const auto whole = leaf_of(rows);
-        const array<T> given =
-            whole && is_in_c_order(whole->where()) ? array<T>(adopted{}, leaf<T>(*whole)) : array<T>(rows);
-        array<T> made = room();
-        if (select_quantiles_on_gpu(given.as_leaf().memory(), given.as_leaf().where(), made.as_leaf().memory(),
-                                    dtype_of<T>, q))
-            return made;
+    array<T> made(adopted{}, new_leaf<T>(operation, shape.values(), device));
+    if (size == 0) return made;
+    const array<T> given = in_c_order(operation, array<T>(rows));
+    if (device.is_host())
+        partition_rows(given.as_leaf().memory(), given.as_leaf().where(), dtype_of<T>, positions_of(asked, length, q),
+                       made.as_leaf().memory());
+    else if (!select_quantiles_on_gpu(given.as_leaf().memory(), given.as_leaf().where(), made.as_leaf().memory(),
+                                      dtype_of<T>, q))
         return sort(given, -1);
-    }
-    array<T> made = room();
-    made(ellipsis) = rows;
-    select_quantiles(made.as_leaf().memory(), dtype_of<T>, length, size / length, q);
     return made;
 }
 
@@ -323,8 +279,8 @@ array<T> answer(const quantile_question& asked, const lazy<T>& e, quantile_axis 
                                                           : parts;
     // All axes of a vector are its only one.
     const bool is_flattened = axis.all && e.ndim() != 1;
-    const array<T> sorted = is_flattened ? ordered_rows<T>(asked.operation, ravel(e), 0, needed)
-                                         : ordered_rows<T>(asked.operation, e, axis.axis, needed);
+    const array<T> sorted =
+        is_flattened ? ordered_rows<T>(asked, ravel(e), 0, needed) : ordered_rows<T>(asked, e, axis.axis, needed);
     if (asked.median) return median_of_sorted(sorted, asked.ignored);
     if (!asked.stacked) return quantile_of_sorted(sorted, parts[0], asked.method, asked.ignored);
     const shape_like all = sorted.shape();

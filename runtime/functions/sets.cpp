@@ -1,5 +1,7 @@
 #include <ingot/sorting/sets.hpp>
 
+#include <concepts>
+#include <type_traits>
 #include <vector>
 
 #include <ingot/core/compaction.hpp>
@@ -73,20 +75,50 @@ unique_elements<T> number_elements(const lazy<T>& e, distinct_parts parts) {
     return u;
 }
 
+namespace {
+
+/// Whether values are among integers from `least` to `greatest`, by a table with an entry for each.
+template <class T>
+array<bool> is_in_table(const array<T>& values, const array<T>& test, T least, T greatest) {
+    // Differences wrap, so they are right in unsigned integers whatever the range of T.
+    using U = std::make_unsigned_t<T>;
+    const auto distance = [&](const auto& e) { return astype<U>(e) - static_cast<U>(least); };
+    const U last = static_cast<U>(static_cast<U>(greatest) - static_cast<U>(least));
+    array<bool> table = zeros<bool>({static_cast<index_t>(last) + 1});
+    table(array<index_t>(astype<index_t>(distance(test)))) = true;
+    const auto inside = astype<index_t>(minimum(distance(values), last));
+    return values >= least && values <= greatest && take<unchecked_mode>(table, inside, 0);
+}
+
+/// Whether values are among sorted elements.
+template <class T>
+auto is_in_sorted(const array<T>& values, const array<T>& sorted) {
+    return take<unchecked_mode>(sorted, minimum(searchsorted(sorted, values), sorted.size() - 1), 0) == values;
+}
+
+}  // namespace
+
 template <class T>
 array<bool> is_among(const lazy<T>& e, const lazy<T>& test) {
-    const unique_elements<T> given = number_elements(e, {.inverse = true});
-    const array<T>& own = given.values;
-    const array<T> requested = distinct_elements(test, true);
-    if (own.size() == 0 || requested.size() == 0) return zeros<bool>(shape_of_expression(e));
-    // In the sorted concatenation common elements occur twice in a row, the values' own first.
-    const array<T> both = concatenate(std::vector<array<T>>{own, requested});
-    const array<index_t> order = argsort(both);
-    const array<T> sorted = take<unchecked_mode>(both, order, 0);
-    const index_t n = both.size();
-    array<bool> found = zeros<bool>({n});
-    found(order(slice(0, n - 1))) = sorted(slice(0, n - 1)) == sorted(slice(1, n));
-    return take<unchecked_mode>(found, given.inverse_indices, 0);
+    constexpr index_t few = 32, in_cache = 1 << 13, entries_of_element = 6;
+    const array<T> values = e, others = ravel(test);
+    if (values.size() == 0 || others.size() == 0) return zeros<bool>(values.shape());
+    if (others.size() <= few) return any(expand_dims(values, -1) == others, -1);
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+        const auto [low, high] = eval(min(others), max(others));
+        const T least = low.item(), greatest = high.item();
+        const auto range = static_cast<double>(greatest) - static_cast<double>(least);
+        if (range <= static_cast<double>(entries_of_element * (values.size() + others.size())))
+            return is_in_table(values, others, least, greatest);
+    }
+    const array<T> sorted = sort(others);
+    if (sorted.size() <= in_cache) return is_in_sorted(values, sorted);
+    // Ascending values find what they search in the cache.
+    const array<T> flat = ravel(values);
+    const array<index_t> order = argsort(flat);
+    array<bool> found = zeros<bool>({flat.size()});
+    found(order) = is_in_sorted(array<T>(take<unchecked_mode>(flat, order, 0)), sorted);
+    return reshape(found, values.shape());
 }
 
 template <class T>

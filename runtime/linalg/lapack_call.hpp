@@ -200,7 +200,9 @@ private:
 
     // Linear systems.
     void cholesky();
-    /// Overwrites a and b; returns 0, or the number of the zero pivot.
+    /// Overwrites a with its factors L and U; returns 0, or the number of the first zero pivot, from 1.
+    int factorise(by_columns<T>& a, std::vector<int>& pivots) const;
+    /// Overwrites a and b; returns as `factorise` does.
     int eliminate(by_columns<T>& a, by_columns<T>& b, std::vector<int>& pivots) const;
     void solve();
     void inv();

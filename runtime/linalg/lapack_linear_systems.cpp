@@ -30,11 +30,70 @@ void lapack_call<T>::cholesky() {
     });
 }
 
+namespace {
+
+/// A call of LAPACK takes longer than a matrix of at most this many rows.
+constexpr index_t worth_a_call = 8;
+
+/// getrf of a small square matrix, into L and U in its place.
+template <class T>
+int factorise_small(by_columns<T>& a, std::vector<int>& pivots) {
+    const auto size = [](const T& x) { return std::abs(std::real(x)) + std::abs(std::imag(x)); };  // as LAPACK's
+    const index_t n = a.rows;
+    int info = 0;
+    for (index_t k = 0; k < n; ++k) {
+        index_t largest = k;
+        for (index_t i = k + 1; i < n; ++i)
+            if (size(a(i, k)) > size(a(largest, k))) largest = i;
+        pivots[static_cast<std::size_t>(k)] = static_cast<int>(largest) + 1;
+        if (a(largest, k) == T(0)) {
+            if (info == 0) info = static_cast<int>(k) + 1;
+            continue;
+        }
+        if (largest != k)
+            for (index_t j = 0; j < n; ++j) std::swap(a(k, j), a(largest, j));
+        for (index_t i = k + 1; i < n; ++i) {
+            const T factor = a(i, k) /= a(k, k);
+            for (index_t j = k + 1; j < n; ++j) a(i, j) -= factor * a(k, j);
+        }
+    }
+    return info;
+}
+
+/// Solves by the factors of a small matrix, in b's place.
+template <class T>
+void solve_small(by_columns<T>& a, const std::vector<int>& pivots, by_columns<T>& b) {
+    const index_t n = a.rows;
+    for (index_t j = 0; j < b.columns; ++j) {
+        for (index_t k = 0; k < n; ++k) std::swap(b(k, j), b(pivots[static_cast<std::size_t>(k)] - 1, j));
+        for (index_t k = 0; k < n; ++k)
+            for (index_t i = k + 1; i < n; ++i) b(i, j) -= a(i, k) * b(k, j);
+        for (index_t k = n; k-- > 0;) {
+            b(k, j) /= a(k, k);
+            for (index_t i = 0; i < k; ++i) b(i, j) -= a(i, k) * b(k, j);
+        }
+    }
+}
+
+}  // namespace
+
+template <class T>
+int lapack_call<T>::factorise(by_columns<T>& a, std::vector<int>& pivots) const {
+    if (a.rows == a.columns && a.rows <= worth_a_call) return factorise_small(a, pivots);
+    const int m = static_cast<int>(a.rows), n = static_cast<int>(a.columns), lda = a.leading();
+    int info = 0;
+    if (m > 0 && n > 0) lapack_.getrf(&m, &n, a.data(), &lda, pivots.data(), &info);
+    return info;
+}
+
 template <class T>
 int lapack_call<T>::eliminate(by_columns<T>& a, by_columns<T>& b, std::vector<int>& pivots) const {
     const int n = static_cast<int>(a.rows), right = static_cast<int>(b.columns), lda = a.leading(), ldb = b.leading();
     int info = 0;
-    if (n > 0) lapack_.gesv(&n, &right, a.data(), &lda, pivots.data(), b.data(), &ldb, &info);
+    if (n > worth_a_call)
+        lapack_.gesv(&n, &right, a.data(), &lda, pivots.data(), b.data(), &ldb, &info);
+    else if (info = factorise_small(a, pivots); info == 0)
+        solve_small(a, pivots, b);
     return info;
 }
 
@@ -86,11 +145,9 @@ void lapack_call<T>::det(bool logarithm) {
     for_parts([&](index_t first, index_t last) {
         by_columns<T> a(rows_, rows_);
         std::vector<int> pivots = room<int>(rows_);
-        const int n = static_cast<int>(rows_), lda = a.leading();
         for (index_t i = first; i < last; ++i) {
             load(0, i, a);
-            int info = 0;
-            if (rows_ > 0) lapack_.getrf(&n, &n, a.data(), &lda, pivots.data(), &info);
+            factorise(a, pivots);
             result[i] = determinant(a.data(), rows_ + 1, pivots.data(), rows_, logarithm ? size_result + i : nullptr);
         }
     });
@@ -105,11 +162,9 @@ void lapack_call<T>::lu() {
     for_parts([&](index_t first, index_t last) {
         by_columns<T> a(rows_, columns_);
         std::vector<int> pivots = room<int>(lesser);
-        const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), lda = a.leading();
         for (index_t i = first; i < last; ++i) {
             load(0, i, a);
-            int info = 0;
-            if (lesser > 0) lapack_.getrf(&m, &n, a.data(), &lda, pivots.data(), &info);
+            factorise(a, pivots);
             store(result, i, a, rows_, columns_);
             std::transform(pivots.begin(), pivots.end(), exchanged + i * lesser, [](int row) { return row - 1; });
         }

@@ -9,11 +9,16 @@ if (k > 0 && k <= 1e300) {
     const double c = 1 / sqrt(9 * d);
     for (bool rejected = true; rejected;) {
         const double radius = sqrt(-2 * log(next()));
-        const double x = radius * cos(6.28318530717958647692 * next());
+        const unsigned long long high = word & 0x7ff;
+        const double x = radius * cos(6.28318530717958647692 * next()), squared = x * x;
         v = 1 + c * x;
         if (v <= 0) continue;
         v = v * v * v;
-        rejected = log(next()) >= 0.5 * x * x + d - d * v + d * log(v);
+        // The high bits of the number that decides are spare ones. Mostly they say that it is below a bound which takes
+        // no logarithm.
+        const double spare = double(high << 11 | (word & 0x7ff));
+        rejected = (spare + 1) * 0x1p-22 > 1 - 0.0331 * squared * squared &&
+                   log((spare + next()) * 0x1p-22) >= 0.5 * squared + d - d * v + d * log(v);
     }
     if (k < 1) further = log(next()) / k;
 }

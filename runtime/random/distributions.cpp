@@ -81,7 +81,8 @@ const poisson_text& poisson_kernel() {
     return k;
 }
 const gamma_text& gamma_kernel() {
-    static const gamma_text k(with_next_number(embedded::cubed_normal) + "y = d * v * exp(further);", "gamma");
+    static const gamma_text k(with_next_number(embedded::cubed_normal) + "y = d * v * (k < 1 ? exp(further) : 1);",
+                              "gamma");
     return k;
 }
 const gamma_text& log_gamma_kernel() {

@@ -2,11 +2,12 @@
 //
 // It is Philox4x32-10 of (seed, call, element), as in <ingot/core/philox.hpp>, but the call's top bits count the
 // blocks, from 1. So no number is another leaf's, up to 2^40 calls of a generator. An element needs few of 2^24 blocks.
+// The low 11 bits of `word` are random bits that the last number does not have.
 
-unsigned long long trial = 0, kept = 0;
+unsigned long long trial = 0, kept = 0, word = 0;
 bool has_kept = false;
 const auto next = [&]() -> double {
-    unsigned long long word = kept;
+    word = kept;
     has_kept = !has_kept;
     if (has_kept) {
         const unsigned long long drawn_by = call + (++trial << 40);

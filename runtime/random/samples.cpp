@@ -1,10 +1,14 @@
 // Random orders, choices and vectors, and checks of their arguments.
 #include <ingot/distributions/samples.hpp>
 
+#include <bit>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ingot/core/error.hpp>
+#include <ingot/core/philox.hpp>
 
 namespace ingot::detail {
 
@@ -20,6 +24,57 @@ index_t points_in(const shape_like& shape) {
 /// The first elements of an order, in a shape.
 lazy<std::int64_t> first_of_order(const lazy<std::int64_t>& order, const shape_like& shape) {
     return reshape(order(slice(0, points_in(shape))), shape);
+}
+
+/// Numbers that were drawn: bits where they are dense, else a hash table that is at most half full.
+class drawn_numbers {
+public:
+    drawn_numbers(index_t n, index_t wanted)
+        : is_dense_(n <= 64 * wanted), bits_(std::bit_width(static_cast<std::uint64_t>(wanted)) + 1) {
+        if (is_dense_)
+            drawn_.resize(static_cast<std::size_t>(n));
+        else
+            table_.resize(std::size_t{1} << bits_, none);
+    }
+    /// Returns whether the number was not drawn before.
+    bool add(std::uint32_t number) {
+        if (is_dense_) {
+            const bool is_new = !drawn_[number];
+            drawn_[number] = true;
+            return is_new;
+        }
+        std::size_t at = number * std::uint32_t{2654435769} >> (32 - bits_);
+        while (table_[at] != none && table_[at] != number) at = (at + 1) % table_.size();
+        return std::exchange(table_[at], number) == none;
+    }
+
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    bool is_dense_;
+    std::uint64_t bits_;
+    std::vector<bool> drawn_;
+    std::vector<std::uint32_t> table_;
+};
+
+/// The first `wanted` different numbers among `draws` of random::integers<std::int32_t>(0, n, {draws}, g).
+lazy<std::int64_t> first_different(index_t n, index_t wanted, index_t draws, random::generator& g) {
+    const random_call call = g.bits<std::uint32_t>({draws}).call();
+    const auto last = static_cast<std::uint32_t>(n - 1);
+    drawn_numbers drawn(n, wanted);
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(wanted));
+    std::size_t count = 0;
+    for (std::uint64_t block = 0; count < numbers.size(); ++block) {
+        const philox::block words = philox::words(call.seed, call.number, block);
+        for (std::size_t i = 0; i < words.size() && count < numbers.size(); ++i) {
+            std::uint32_t lower = 0;
+            if (philox::may_carry(words[i], last))
+                lower = philox::words(call.seed, call.number, block + philox::lower_half_block)[i];
+            const std::uint32_t number = philox::integer(words[i], lower, last);
+            numbers[count] = number;
+            count += drawn.add(number);
+        }
+    }
+    return lazy<std::int64_t>(asarray(numbers));
 }
 
 [[noreturn]] void throw_no_covariance(double least, double greatest) {
@@ -59,7 +114,22 @@ void check_covariance(const shape_like& mean, const shape_like& covariance) {
 lazy<std::int64_t> random_order(index_t n, random::generator& g) { return argsort(g.bits<std::uint64_t>({n})); }
 
 lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, random::generator& g) {
-    return first_of_order(random_order(n, g), shape);
+    const index_t wanted = points_in(shape);
+    if (wanted == 0 || wanted > n / 2 || n > std::numeric_limits<std::int32_t>::max())
+        return first_of_order(random_order(n, g), shape);
+    // The first draws with replacement that repeat no earlier one. Each is a repetition with a probability below 1 / 2,
+    // k / n behind k different numbers, so with a probability of at most 2^-64 more than 110 + 2.5 wanted^2 / n are
+    // (Chernoff's bound of a sum of geometric numbers).
+    const double square = static_cast<double>(wanted) * static_cast<double>(wanted) / static_cast<double>(n);
+    const index_t draws = wanted + 110 + static_cast<index_t>(2.5 * square);
+    if (current_device().is_host()) return reshape(first_different(n, wanted, draws, g), shape);
+    const array<std::int32_t> numbers = random::integers<std::int32_t>(0, static_cast<std::int32_t>(n), {draws}, g);
+    const array<index_t> order = argsort(numbers);
+    const array<std::int32_t> sorted = take<unchecked_mode>(numbers, order, 0);
+    array<index_t> last_repeated = order;
+    last_repeated(slice(1, none)) += where(sorted(slice(1, none)) == sorted(slice(none, -1)), draws, index_t{0});
+    const auto first = sort(last_repeated)(slice(0, wanted));
+    return reshape(lazy<std::int64_t>(astype<std::int64_t>(take<unchecked_mode>(numbers, first, 0))), shape);
 }
 lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, const lazy<double>& weights, random::generator& g) {
     const index_t wanted = points_in(shape), possible = wanted == 0 ? 0 : count_nonzero(weights > 0).item();

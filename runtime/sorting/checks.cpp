@@ -16,16 +16,12 @@ index_t extent_of(const char* operation, std::span<const index_t> shape, index_t
 
 }  // namespace
 
-void check_kth(const char* operation, index_t kth, std::span<const index_t> shape, index_t axis) {
-    const index_t extent = extent_of(operation, shape, axis);
-    if (kth < -extent || kth >= extent)
-        throw index_error("[" + std::string(operation) + "] element " + std::to_string(kth) +
-                          " is outside an axis of " + std::to_string(extent));
-}
-
 void check_kths(const char* operation, const integer_list& kths, std::span<const index_t> shape, index_t axis) {
-    extent_of(operation, shape, axis);
-    for (const index_t kth : kths) check_kth(operation, kth, shape, axis);
+    const index_t extent = extent_of(operation, shape, axis);
+    for (const index_t kth : kths)
+        if (kth < -extent || kth >= extent)
+            throw index_error("[" + std::string(operation) + "] element " + std::to_string(kth) +
+                              " is outside an axis of " + std::to_string(extent));
 }
 
 void check_element_count(const char* operation, index_t count, std::span<const index_t> shape, index_t axis) {

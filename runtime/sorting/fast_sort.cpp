@@ -33,7 +33,6 @@ struct highway_api : api_table {
     sort_of<std::int32_t> sort_i4 = ascending("i");
     sort_of<std::uint64_t> sort_u8 = ascending("m");
     sort_of<std::int64_t> sort_i8 = ascending("l");
-    sort_of<numbered_key> sort_pairs = ascending("NS_9uint128_tE");
 
     template <class T>
     sort_of<T> of() const {
@@ -43,7 +42,6 @@ struct highway_api : api_table {
         if constexpr (std::same_as<T, std::int32_t>) return sort_i4;
         if constexpr (std::same_as<T, std::uint64_t>) return sort_u8;
         if constexpr (std::same_as<T, std::int64_t>) return sort_i8;
-        if constexpr (std::same_as<T, numbered_key>) return sort_pairs;
     }
 
 private:
@@ -102,9 +100,7 @@ void sort_halves(T* values, std::size_t n) {
 
 template <class T>
 void fast_sort(T* values, std::size_t n) {
-    if constexpr (std::same_as<T, numbered_key>) {
-        if (!sort_by_highway(values, n)) std::sort(values, values + n);
-    } else if constexpr (sizeof(T) == 1) {
+    if constexpr (sizeof(T) == 1) {
         if (n < worth_vectors) return std::sort(values, values + n);
         sort_bytes(values, n);
     } else if constexpr (std::same_as<T, float16> || std::same_as<T, bfloat16>) {
@@ -130,6 +126,5 @@ template void fast_sort(float16*, std::size_t);
 template void fast_sort(bfloat16*, std::size_t);
 template void fast_sort(float*, std::size_t);
 template void fast_sort(double*, std::size_t);
-template void fast_sort(numbered_key*, std::size_t);
 
 }  // namespace ingot::runtime

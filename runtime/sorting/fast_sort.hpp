@@ -10,15 +10,7 @@
 
 namespace ingot::runtime {
 
-/// A 64-bit key, and a number by which equal keys are ordered.
-struct alignas(16) numbered_key {
-    std::uint64_t number, key;
-    friend bool operator<(const numbered_key& a, const numbered_key& b) noexcept {
-        return a.key != b.key ? a.key < b.key : a.number < b.number;
-    }
-};
-
-/// Sorts by in_order (row_order.hpp). Of real numbers, and of numbered keys.
+/// Sorts real numbers by in_order (row_order.hpp).
 template <class T>
 void fast_sort(T* values, std::size_t n);
 

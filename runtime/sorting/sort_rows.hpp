@@ -37,10 +37,12 @@ void for_each_block(const library_arguments& given, F&& f) {
     }
 }
 
-/// A sort of rows. With `as_indices`, `to` is int64 and receives the original indices.
+/// A sort of rows. With `as_indices`, `to` is int64 and receives the original indices. On the host rows of values are
+/// sorted only as far as it decides the elements at `positions`, in ascending order, unless there are none.
 struct row_sort : sorted_rows {
     dtype type;
     bool as_indices;
+    std::span<const index_t> positions = {};
 };
 void sort_on_host(const row_sort&);
 void sort_on_gpu(const row_sort&, stream_state&);

@@ -214,6 +214,34 @@ TEST_CASE("rolls in one expression are one kernel, in rows of every length") {
     }
 }
 
+TEST_CASE("rolls along several axes move each element, in rows of every length and layout") {
+    const std::vector<index_t> shapes[] = {{5, 3}, {6, 70}, {9, 33}, {2, 3, 40}, {1, 65}, {65, 1}, {4, 1, 2, 50}};
+    for (const std::vector<index_t>& shape : shapes) {
+        const array<int> x = counted(shape);
+        std::vector<index_t> by, back, along;
+        for (std::size_t j = 0; j < shape.size(); ++j) {
+            along.push_back(static_cast<index_t>(j));
+            by.push_back(shape[j] / 2 + 1);
+            back.push_back(-by[j]);
+        }
+        array<int> wanted = x;
+        for (std::size_t j = 0; j < shape.size(); ++j) {
+            const array<index_t> from = (arange<index_t>(shape[j]) - by[j] + 2 * shape[j]) % shape[j];
+            wanted = eval(take(wanted, from, along[j]));
+        }
+        const array<int> rolled = roll(x, by, along), written = zeros<int>(shape) + 1;
+        CHECK(array_equal(rolled, wanted).item());
+        CHECK(array_equal(eval(roll(rolled, back, along)), x).item());
+        CHECK(array_equal(eval(roll(flip(x, -1), by, along) + roll(x, by[0], 0)),
+                          array<int>(roll(array<int>(flip(x, -1)), by, along)) + array<int>(roll(x, by[0], 0)))
+                  .item());
+        CHECK(array_equal(eval(fft::ifftshift(fft::fftshift(x)) * written), x).item());
+        CHECK(array_equal(eval(take(roll(x, by, along), arange<int>(shape[0]), 0)), rolled).item());
+        const array<int> turned = transpose(x);
+        CHECK(array_equal(eval(roll(transpose(turned), by, along)), wanted).item());
+    }
+}
+
 TEST_CASE("a roll of a roll along one axis, and a take of one, read at places of places") {
     for (const index_t n : {5, 43, 300}) {
         CAPTURE(n);

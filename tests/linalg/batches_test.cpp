@@ -157,3 +157,38 @@ TEST_CASE("on a GPU the first matrix that cannot be solved is named, whatever is
     CHECK(x.shape() == shape_like{40, 3, 1});
     CHECK(linalg::solve(a, ones<double>({3})).shape() == shape_like{40, 3});
 }
+
+TEST_CASE_TEMPLATE("small matrices have the factors, inverses and determinants of the same ones in large ones", T,
+                   float, double, std::complex<float>, std::complex<double>) {
+    if (!test::has_lapack()) return;
+    for (index_t n = 1; n <= 9; ++n) {
+        CAPTURE(n);
+        constexpr index_t count = 20, large = 12;
+        const array<T> a = drawn<T>({count, n, n}, static_cast<std::uint64_t>(n)), b = drawn<T>({count, n, 2}, 7);
+        array<T> whole = broadcast_to(eye<T>(large), {count, large, large}) + T(0), right = zeros<T>({count, large, 2});
+        const slice part(0, n);
+        whole(all, part, part) = a, right(all, part, all) = b;
+        const double allowed =
+            1e4 * static_cast<double>(std::numeric_limits<ingot::detail::part_of_type<T>>::epsilon());
+        const auto agree = [&](const array<T>& small, const array<T>& wanted) {
+            CHECK(max(abs(small - wanted)).item() <= allowed * (1 + max(abs(wanted)).item()));
+        };
+        agree(linalg::inv(a), linalg::inv(whole)(all, part, part));
+        agree(linalg::solve(a, b), linalg::solve(whole, right)(all, part, all));
+        agree(linalg::det(a), linalg::det(whole));
+    }
+}
+
+TEST_CASE("small matrices: rows are exchanged, a zero pivot is named, NaN stays, and there may be none") {
+    if (!test::has_lapack()) return;
+    CHECK(array_equal(linalg::inv(array<double>{{0, 2}, {4, 0}}), array<double>{{0, 0.25}, {0.5, 0}}).item());
+    CHECK(linalg::det(array<double>{{0, 2, 0}, {0, 0, 3}, {4, 0, 0}}).item() == 24);
+    CHECK(linalg::det(array<double>{{1, 2}, {2, 4}}).item() == 0);
+    CHECK_THROWS_WITH_AS(linalg::inv(array<double>{{1, 2}, {2, 4}}), doctest::Contains("pivot 1 is 0"), linalg_error);
+    CHECK_THROWS_WITH_AS(linalg::solve(zeros<double>({3, 3}), ones<double>({3})), doctest::Contains("pivot 0 is 0"),
+                         linalg_error);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK(isnan(linalg::inv(array<double>{{nan, 2}, {3, 4}})(0, 0)).item());
+    CHECK(linalg::inv(zeros<double>({2, 0, 0})).shape() == shape_like{2, 0, 0});
+    CHECK(linalg::det(zeros<double>({2, 0, 0})).to_host() == std::vector<double>{1, 1});
+}

@@ -101,6 +101,54 @@ TEST_CASE("choices with putting back and without, evenly and by weights") {
     CHECK(random::choice(0, {0}, zeros<double>({0}), true, g).eval().size() == 0);
 }
 
+TEST_CASE("few of many are drawn without replacement, all orders of them as likely") {
+    random::generator g(4);
+    const auto some = random::choice(1'000'000, {1000}, false, g);
+    const auto once = eval(some).to_host(), again = eval(some).to_host();
+    CHECK(once == again);
+    CHECK(std::set<std::int64_t>(once.begin(), once.end()).size() == 1000);
+    CHECK(std::ranges::all_of(once, [](std::int64_t i) { return i >= 0 && i < 1'000'000; }));
+    CHECK(eval(random::choice(1'000'000, {1000}, false, g)).to_host() != once);
+
+    // They are the different ones of draws with replacement, in order.
+    for (const auto& [n, wanted] : {std::pair<int, std::size_t>{1 << 20, 5000}, {9, 4}, {6000, 3000}}) {
+        random::generator same(11), other(11);
+        std::vector<std::int64_t> different;
+        std::set<std::int64_t> seen;
+        for (const int i : eval(random::integers<int>(0, n, {30'000}, other)).to_host())
+            if (different.size() < wanted && seen.insert(i).second) different.push_back(i);
+        CHECK(eval(random::choice(n, {static_cast<index_t>(wanted)}, false, same)).to_host() == different);
+        CHECK(array_equal(same.bits<std::uint32_t>({8}), other.bits<std::uint32_t>({8})).item());
+    }
+
+    if (current_device().is_cuda()) return;  // the numbers are those of the host
+
+    std::map<std::vector<std::int64_t>, index_t> pairs;
+    for (int i = 0; i < 6000; ++i) ++pairs[eval(random::choice(8, {2}, false, g)).to_host()];
+    std::vector<index_t> counts;
+    for (const auto& [pair, n] : pairs) {
+        CHECK(pair[0] != pair[1]);
+        counts.push_back(n);
+    }
+    REQUIRE(counts.size() == 56);
+    CHECK(chi_square(counts, std::vector<double>(56, 1 / 56.0)) < 103);  // one of 10,000 exceeds this at 55 degrees
+
+    // A half of the population, where many draws are repeated: each is drawn as often.
+    std::vector<std::int64_t> drawn;
+    for (int i = 0; i < 200; ++i) {
+        const auto half = eval(random::choice(200, {10, 10}, false, g)).to_host();
+        CHECK(std::set<std::int64_t>(half.begin(), half.end()).size() == 100);
+        drawn.insert(drawn.end(), half.begin(), half.end());
+    }
+    CHECK(chi_square(counted(drawn, 200), std::vector<double>(200, 1 / 200.0)) < 281);
+
+    const array<double> values = arange<double>(1000) / 2;
+    const auto taken = eval(random::choice(values, {50}, false, g)).to_host();
+    CHECK(std::set<double>(taken.begin(), taken.end()).size() == 50);
+    CHECK(random::choice(1000, {0}, false, g).eval().size() == 0);
+    CHECK(random::choice(1, {}, false, g).eval().item() == 0);
+}
+
 TEST_CASE("normal vectors have their mean and covariance, of full rank or less") {
     random::generator g(5);
     const array<double> about{1, -2, 3}, covariance{{4, 1, 0}, {1, 2, 0.5}, {0, 0.5, 1}};

@@ -1,6 +1,7 @@
 // Random orders and choices: permutations, elements drawn with and without replacement, uniformly or by weights, and
 // normal vectors. Orders are sorted random numbers, so they are library calls in expressions (sorting.hpp), which give
-// the same numbers however often they are evaluated.
+// the same numbers however often they are evaluated. At most half of a population without replacement are the different
+// ones of draws with replacement, found at once.
 #pragma once
 
 #include <concepts>

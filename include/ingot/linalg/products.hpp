@@ -242,7 +242,7 @@ auto tensordot(const A& a, const B& b, I count = 2, const source_place& here = s
 // ---- of elements ---------------------------------------------------------------------------------------------------
 
 /// Kronecker's product: each element of `a` is replaced by its product with the whole of `b`. The operand with fewer
-/// axes gets axes of extent 1 in front.
+/// axes gets axes of extent 1 in front. The elements are evaluated now.
 ///
 ///     std::cout << kron(array<int>{{1, 10}}, array<int>{{1, 2}, {3, 4}});
 ///     // prints: [[ 1  2 10 20]
@@ -259,7 +259,9 @@ auto kron(const A& a, const B& b, const source_place& here = source_place::curre
         odd.push_back(2 * j + 1), even.push_back(2 * j);
         shape.push_back(left.shape()[j] * right.shape()[j]);
     }
-    return product(reshaped("kron", product(expand_dims(left, axes(odd)) * expand_dims(right, axes(even))), shape));
+    const array<typename product::value_type> elements =
+        product(expand_dims(left, axes(odd)) * expand_dims(right, axes(even)));
+    return product(reshaped("kron", elements, shape));
 }
 
 /// The cross product of vectors of three numbers, which lie along an axis of each operand and of the result; the other

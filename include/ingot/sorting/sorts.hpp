@@ -19,8 +19,7 @@
 namespace ingot {
 namespace detail {
 
-/// Throws shape_error where there is no such axis, index_error where it has no element kth.
-INGOT_API void check_kth(const char* operation, index_t kth, std::span<const index_t> shape, index_t axis);
+/// Throws shape_error where there is no such axis, index_error where it has no such element.
 INGOT_API void check_kths(const char* operation, const integer_list& kths, std::span<const index_t> shape,
                           index_t axis);
 /// Throws shape_error where there is no such axis, index_error where it has fewer elements.
@@ -146,34 +145,53 @@ array<index_t> lexsort(const std::tuple<E...>& keys) {
     return order;
 }
 
+/// Returns the array, or a copy of it if its elements are not contiguous.
+template <class T>
+array<T> in_c_order(const char* operation, array<T> a) {
+    const layout& where = a.as_leaf().where();
+    if (is_in_c_order(where)) return a;
+    array<T> copy(adopted{}, new_leaf<T>(operation, where.extents(), a.device()));
+    copy(ellipsis) = a;
+    return copy;
+}
+
+/// The rows along an axis, evaluated; an array with such rows is shared.
+template <class T, class E>
+array<T> rows_along(const E& e, index_t axis) {
+    if constexpr (std::is_same_v<E, array<T>>)
+        if (axis == -1 || axis + 1 == e.ndim()) return e;
+    return array<T>(moveaxis(e, axis, -1));
+}
+
+/// Copies rows in C order of the host to `to` and sorts them as far as it decides the elements at these positions,
+/// which count from the end where they are negative.
+INGOT_API void partition_rows(const buffer_ref& from, const layout& where, dtype, std::vector<index_t> positions,
+                              const buffer_ref& to);
+
 /// As NumPy's partition: element kth, or each of several, is at its sorted position, smaller ones are before it and
-/// others behind. The axis is sorted completely, which is one such order. Throws shape_error where e does not have the
-/// axis, index_error where the axis has no element kth.
+/// others behind. Evaluated now; on a GPU the axis is sorted completely, which is one such order. Throws shape_error
+/// where e does not have the axis, index_error where the axis has no element kth.
 ///
-///     std::cout << partition(array<int>{7, 1, 5, 3}, 1)(1) << ' ' << partition(array<int>{7, 1, 5, 3}, {0, -1});
+///     std::cout << partition(array<int>{7, 1, 5, 3}, 1)(1) << ' ' << partition(array<int>{7, 1, 5, 3}, {0, 1, -1});
 ///     // prints: 3 [1 3 5 7]
 template <array_expression E>
-auto partition(E&& e, index_t kth, index_t axis = -1, const source_place& here = source_place::current()) {
+auto partition(const E& e, const integer_list& kths, index_t axis = -1,
+               const source_place& here = source_place::current()) {
     const detail::in_statement of_the_user(here);
-    check_kth("partition", kth, shape_of_expression(e).values(), axis);
-    return sort(std::forward<E>(e), axis);
-}
-template <array_expression E>
-auto partition(E&& e, const integer_list& kths, index_t axis = -1, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
+    using T = typename E::value_type;
     check_kths("partition", kths, shape_of_expression(e).values(), axis);
-    return sort(std::forward<E>(e), axis);
+    const array<T> rows = rows_along<T>(e, axis);
+    if (rows.device().kind() != device_kind::host) return array<T>(moveaxis(sort(rows), -1, axis));
+    const array<T> from = in_c_order("partition", rows);
+    const array<T> made(adopted{}, new_leaf<T>("partition", from.shape().values(), from.device()));
+    partition_rows(from.as_leaf().memory(), from.as_leaf().where(), dtype_of<T>, {kths.begin(), kths.end()},
+                   made.as_leaf().memory());
+    return array<T>(moveaxis(made, -1, axis));
 }
-/// The indices that partition e, as in `argsort`. Throws as `partition`.
+/// The indices that partition e: those that sort it, as in `argsort`. Throws as `partition`.
 ///
 ///     std::cout << argpartition(array<int>{7, 1, 5, 3}, 0)(0);
 ///     // prints: 1
-template <array_expression E>
-auto argpartition(const E& e, index_t kth, index_t axis = -1, const source_place& here = source_place::current()) {
-    const detail::in_statement of_the_user(here);
-    check_kth("argpartition", kth, shape_of_expression(e).values(), axis);
-    return argsort(e, axis);
-}
 template <array_expression E>
 auto argpartition(const E& e, const integer_list& kths, index_t axis = -1,
                   const source_place& here = source_place::current()) {
@@ -209,24 +227,6 @@ array<index_t> order_along(const E& e, index_t axis, bool descending) {
     if (descending) return array<index_t>(argsort(descending_keys(e), axis));
     return array<index_t>(argsort(e, axis));
 }
-/// Returns the array, or a copy of it if its elements are not contiguous.
-template <class T>
-array<T> in_c_order(const char* operation, array<T> a) {
-    const layout& where = a.as_leaf().where();
-    if (is_in_c_order(where)) return a;
-    array<T> copy(adopted{}, new_leaf<T>(operation, where.extents(), a.device()));
-    copy(ellipsis) = a;
-    return copy;
-}
-
-/// The rows along an axis, evaluated; an array with such rows is shared.
-template <class T, class E>
-array<T> rows_along(const E& e, index_t axis) {
-    if constexpr (std::is_same_v<E, array<T>>)
-        if (axis == -1 || axis + 1 == e.ndim()) return e;
-    return array<T>(moveaxis(e, axis, -1));
-}
-
 /// The elements of each row of an array in parts that this rank has: the number of the row's elements before them, and
 /// whether they are the whole row.
 struct own_rows {
