@@ -13,7 +13,7 @@ namespace ingot::tests {
 
 namespace {
 
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+std::uint64_t setting_of(const char* variable, std::uint64_t otherwise) {
     const char* const text = std::getenv(variable);
     return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
@@ -128,8 +128,8 @@ private:
 }  // namespace
 
 TEST_CASE("statements of rolls, pads, joins, gathers and windows are what their steps are") {
-    const std::uint64_t seed = number_from("INGOT_TEST_SEED", std::random_device()());
-    const std::uint64_t statements = number_from("INGOT_TEST_STATEMENTS", 8);
+    const std::uint64_t seed = setting_of("INGOT_TEST_SEED", std::random_device()());
+    const std::uint64_t statements = setting_of("INGOT_TEST_STATEMENTS", 8);
     std::uint64_t kernels = 0;
     for (std::uint64_t k = 0; k < statements; ++k) {
         composer c(seed + k);
