@@ -343,7 +343,7 @@ std::string kernel_builder::add_border_index(detail::place_rule rule) {
             return add("symmetric", "by reflection that repeats the end elements.",
                        mirrored("-1 - at", "n - 1", "2 * n"));
         case detail::place_rule::wrap:
-            return add("wrap", "from [0, 2 n).", "    return at < n ? at : at - n;\n");
+            return add("wrap", "from [-n, 2 n).", "    at = at < 0 ? at + n : at;\n    return at < n ? at : at - n;\n");
         default:
             return add("nearest", "by clamping.", "    at = at < n - 1 ? at : n - 1;\n    return at > 0 ? at : 0;\n");
     }

@@ -75,6 +75,9 @@ public:
             case pad_mode::edge:
                 return by_rule(place_rule::nearest);
             case pad_mode::wrap: {
+                // Parts on several ranks are found from places that are not negative.
+                const bool is_in_parts = x_.device().kind() == device_kind::distributed;
+                if (!is_in_parts && width_.before <= n_ && width_.after <= n_) return by_rule(place_rule::wrap);
                 const cycle c{axis_, (n_ - width_.before % n_) % n_, extent_};
                 if (c.first + extent_ <= 2 * n_)
                     return beyond_ends(place_rule::wrap, "pad", x_, axis_, c.first, extent_);

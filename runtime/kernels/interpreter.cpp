@@ -58,7 +58,8 @@ std::int64_t wrapped_index(index_mode mode, std::int64_t index, std::int64_t siz
 /// The index within an axis for one that may lie beyond its ends.
 std::int64_t index_within(detail::place_rule rule, std::int64_t position, std::int64_t size) {
     if (rule == detail::place_rule::nearest) return std::clamp<std::int64_t>(position, 0, size - 1);
-    if (rule == detail::place_rule::wrap) return position < size ? position : position - size;
+    if (rule == detail::place_rule::wrap)
+        return position < 0 ? position + size : position < size ? position : position - size;
     const std::int64_t once = rule == detail::place_rule::reflect ? 1 : 0;  // whether it skips the end elements
     const std::int64_t period = std::max<std::int64_t>(2 * (size - once), 1);
     const std::int64_t at = (position % period + period) % period;

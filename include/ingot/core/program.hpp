@@ -61,7 +61,7 @@ inline constexpr int most_raw_axes = 8;
 enum class generator_kind : std::uint16_t { uniform, normal, position, bits, integers };
 /// Where an unravel reads. `digits`: at the digits of its place. Along one axis, a place beyond the ends is replaced:
 /// `nearest` by the nearest element, `reflect` by its mirror image at the end element, `symmetric` by that behind it,
-/// `wrap` by the element as far from the first one; there places are not negative, and less than twice the extent.
+/// `wrap` by the element as far from the other end; there places are at most one extent beyond either end.
 enum class place_rule : std::uint16_t { digits, nearest, reflect, symmetric, wrap };
 
 /// The treatment of an index outside its axis: `check` is an error, `wrap` counts modulo the extent, `clip` takes the
