@@ -211,13 +211,13 @@ void cuda_kernel::open_unrolled(const char* variable, std::uint32_t n) {
     code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
 }
 
-void cuda_kernel::finish(plan& p, const std::string& name, std::uint32_t threads, std::uint32_t resident_blocks) {
-    step.kernel = name;
+void cuda_kernel::finish(plan& p, const std::string& name, std::uint32_t threads, std::uint32_t resident_blocks,
+                         const std::string& comment) {
     step.threads = threads;
     const std::string blocks = resident_blocks > 0 ? ", " + std::to_string(resident_blocks) : "";
-    p.source = assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
-                                          blocks + ")\n" + name + "(const __grid_constant__ arguments p)");
-    p.steps.push_back(std::move(step));
+    add_to(p, comment.empty() ? p.expression : comment,
+           "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) + blocks + ")\n", name,
+           "(const __grid_constant__ arguments p)");
 }
 
 void cuda_kernel::read_constants(std::uint64_t axes) {

@@ -85,7 +85,8 @@ struct cuda_kernel : kernel_builder {
 
     /// Assembles the source of the kernel, whose body is written, and adds the step. `resident_blocks`: of a
     /// multiprocessor, which limits the registers; 0: no limit.
-    void finish(plan& p, const std::string& name, std::uint32_t threads, std::uint32_t resident_blocks = 0);
+    void finish(plan& p, const std::string& name, std::uint32_t threads, std::uint32_t resident_blocks = 0,
+                const std::string& comment = {});
 
     /// For a map: reads the operands that move along none of these axes, once, before everything else.
     void read_constants(std::uint64_t axes);

@@ -50,18 +50,13 @@ public:
         std::vector<node_id> roots_of_results;
         for (const std::size_t k : results_) roots_of_results.push_back(b_.graph.roots[k]);
         launch& step = b_.step;
-        step.kernel = "reduce";
-        step.threads = 1;
         step.pattern = choice_.pattern();
         step.reason = choice_.reason();
         for (const folded_space& s : spaces_)  // the cost of the folded values, and one operation to join each
             step.work.push_back(
                 {walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.computed_nodes(b_.graph)) + s.reductions.size()});
         step.work.push_back({walk_.kept_axes(), cost_of(b_.graph, roots_of_results)});
-        p.source = b_.assemble(
-            p.expression,
-            "extern \"C\" void reduce(const arguments* given, unsigned long long begin, unsigned long long end)");
-        p.steps.push_back(std::move(step));
+        b_.add_to(p, "reduce");
     }
 
 private:

@@ -95,10 +95,8 @@ void host_map::write(plan& p) {
     b_.code.close();
     if (streams_) b_.code.line("settle();");
     b_.step.in_order = joins_scattered(b_);
-    b_.step.kernel = "map";
     b_.step.pattern = "map";
     b_.step.work = {{all_axes(), b_.cost}};
-    b_.step.threads = 1;
     b_.step.can_stream = can_stream();
     if (side_ >= 0)
         b_.step.reason = "tiles of " + std::to_string(height_) + " rows by " + std::to_string(strip) +
@@ -107,10 +105,7 @@ void host_map::write(plan& p) {
         b_.step.reason = (packed_ ? "strips of several short rows, up to " : "pieces of rows, up to ") +
                          std::to_string(block_elements) +
                          " elements a block: what a first-level cache holds, and worth handing to a thread";
-    p.source = b_.assemble(p.expression,
-                           "extern \"C\" void map(const arguments* given, "
-                           "unsigned long long begin, unsigned long long end)");
-    p.steps.push_back(std::move(b_.step));
+    b_.add_to(p, "map");
 }
 
 void host_map::open_block() {

@@ -56,10 +56,7 @@ public:
         write_results(row, n);
         walk_.close_block();
         describe(b_.step);
-        p.source = b_.assemble(
-            p.expression,
-            "extern \"C\" void rows(const arguments* given, unsigned long long begin, unsigned long long end)");
-        p.steps.push_back(std::move(b_.step));
+        b_.add_to(p, "rows");
     }
 
 private:
@@ -154,8 +151,6 @@ private:
     }
 
     void describe(launch& step) const {
-        step.kernel = "rows";
-        step.threads = 1;
         step.pattern = "row program";
         step.reason = choice_.reason();
     }

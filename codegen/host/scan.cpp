@@ -45,15 +45,10 @@ public:
         }
         b_.code.close();
         launch& step = b_.step;
-        step.kernel = "scan";
-        step.threads = 1;
         step.pattern = choice_.pattern();
         step.reason = choice_.reason();
         step.work.push_back({all_bits(), cost_of(b_.graph, s_.values) + s_.scans.size() + b_.cost});
-        p.source = b_.assemble(
-            p.expression,
-            "extern \"C\" void scan(const arguments* given, unsigned long long begin, unsigned long long end)");
-        p.steps.push_back(std::move(step));
+        b_.add_to(p, "scan");
     }
 
 private:

@@ -176,9 +176,10 @@ struct temporary {
 };
 
 struct plan {
-    std::string expression;  // one line, as the comment in the source has it
-    std::string pattern;     // of the whole plan: "map", "row program", "scan", ...
-    std::string missing;     // not empty: there is no kernel yet for this pattern; the text says which
+    std::string expression;     // one line, as the comment in the source has it
+    std::string pattern;        // of the whole plan: "map", "row program", "scan", ...
+    std::string missing;        // not empty: there is no kernel yet for this pattern; the text says which
+    std::string kernel_prefix;  // of its kernels' names, where it is a part of another plan
     std::vector<plan_step> steps;
     std::vector<temporary> temporaries;
     std::string source;        // one module for all kernels

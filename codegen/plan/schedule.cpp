@@ -63,15 +63,6 @@ void use_online_reductions(const key& k, graph& g, staging& s) {
     g = std::move(once);
 }
 
-/// The source of one step among several: its types and its kernel get names of their own.
-std::string in_namespace(std::string source, const std::string& name, launch& step) {
-    const std::string kernel = name + '_' + step.kernel;
-    const std::size_t declared = source.find(step.kernel + '(', source.rfind("extern \"C\""));
-    source.replace(declared, step.kernel.size(), kernel);
-    step.kernel = kernel;
-    return "namespace " + name + " {\n" + source + "}  // namespace " + name + '\n';
-}
-
 void emit_stages(const key& k, staging s, plan& p) {
     p.temporaries = s.temporaries;
     for (std::size_t i = 0; i < s.stages.size(); ++i) {
@@ -81,14 +72,17 @@ void emit_stages(const key& k, staging s, plan& p) {
             continue;
         }
         plan part;
+        const std::string name = "step" + std::to_string(i + 1);
+        const bool is_one_of_several = s.stages.size() > 1;  // its types get a namespace, its kernel a name of its own
+        if (is_one_of_several) part.kernel_prefix = name + '_';
         part.expression = expression_of(now.key, now.graph);
         emit_kernel(*now.kernel, now.key, now.graph, part);
         auto& step = std::get<launch>(part.steps[0]);
         rebind(step, now, s, k.operands.size());
         if (!now.temporaries.empty()) step.reason += ", into a temporary";
         for (const std::uint16_t t : now.temporaries) step.reason += "; " + s.reasons[t];
-        if (s.stages.size() > 1)
-            part.source = in_namespace(std::move(part.source), "step" + std::to_string(i + 1), step);
+        if (is_one_of_several)
+            part.source = "namespace " + name + " {\n" + part.source + "}  // namespace " + name + '\n';
         p.source += (i == 0 ? "" : "\n") + part.source;
         p.steps.push_back(std::move(step));
     }

@@ -531,6 +531,13 @@ std::string kernel_builder::assemble(const std::string& comment, const std::stri
     return whole.text();
 }
 
+void kernel_builder::add_to(plan& p, const std::string& comment, const std::string& qualifiers, const std::string& name,
+                            const std::string& parameters) {
+    step.kernel = p.kernel_prefix + name;
+    p.source = assemble(comment, qualifiers + step.kernel + parameters);
+    p.steps.push_back(std::move(step));
+}
+
 std::string digit(int axis) { return "i" + std::to_string(axis); }
 
 stride_class inner_class(const array_argument& at, int axis) {

@@ -169,6 +169,15 @@ struct kernel_builder : loop_source {
     void name_scalars();
     /// The whole source: comment, prelude, argument struct, kernel.
     std::string assemble(const std::string& comment, const std::string& signature);
+    /// Adds the step, and its source, to the plan. The kernel's signature is `qualifiers`, its name, `parameters`.
+    void add_to(plan& p, const std::string& comment, const std::string& qualifiers, const std::string& name,
+                const std::string& parameters);
+    /// The same on the host, where a kernel computes a range of blocks.
+    void add_to(plan& p, const std::string& name) {
+        step.threads = 1;
+        add_to(p, p.expression, "extern \"C\" void ", name,
+               "(const arguments* given, unsigned long long begin, unsigned long long end)");
+    }
 
 protected:
     /// For a row: its array, its number of elements, and the dimensions of its registers: "[16]".

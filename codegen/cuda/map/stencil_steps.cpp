@@ -347,8 +347,6 @@ private:
 
     void finish(plan& p) {
         launch& l = b_.step;
-        l.kernel = "map";
-        l.threads = tuned.threads;
         l.pattern = "map";
         l.work.push_back({all_axes(), static_cast<std::uint64_t>(steps_) * cost_of(b_.graph, b_.graph.roots)});
         l.shape.name = "stencil";
@@ -357,10 +355,7 @@ private:
         l.shape.read_ahead = tuned.ahead;
         l.reason = std::to_string(steps_) + " steps a kernel: a warp rolls down " + std::to_string(valid_) +
                    " columns and has the rows of every step in registers, so that an array is read and written once";
-        p.source = b_.assemble(p.expression + ", " + std::to_string(steps_) + " times",
-                               "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(tuned.threads) +
-                                   ")\nmap(const __grid_constant__ arguments p)");
-        p.steps.push_back(std::move(l));
+        b_.finish(p, "map", tuned.threads, 0, p.expression + ", " + std::to_string(steps_) + " times");
     }
 
     cuda_kernel& b_;
