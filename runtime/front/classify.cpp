@@ -55,9 +55,8 @@ const classified& classifier::classify(const statement& s, environment_class env
     const std::uint8_t kinds = s.kinds != 0 ? s.kinds : kinds_of(s.program);
     const bool binders = (kinds & has_binders) != 0;
     const bool several = !s.shapes.empty();
+    if (!binders && !several && contiguous_.classify(s, env)) return contiguous_.result();
     c_.steps = 1;
-    if (!binders && !several && classify_contiguous(s, env)) return c_;
-    c_.is_contiguous = false;
     owners_.clear();
     binder_axes_.clear();
     if (binders || several)
