@@ -37,7 +37,6 @@ bool classifier::changes_no_value(const statement& s, std::size_t at, std::size_
 void classifier::find_libraries(const statement& s) {
     constexpr int no_leaf = -1;
     library_uses_.assign(s.operands.size(), {});
-    library_owners_.assign(binder_axes_.size(), false);
     struct root {
         int pick = no_leaf;   // set where a value is a library's result, or the sum of a product and an array
         bool biased = false;  // set for such a sum
@@ -57,7 +56,6 @@ void classifier::find_libraries(const statement& s) {
         if (kind == word_kind::library) {
             const auto function = static_cast<detail::library_function>(detail::code_of_word(w));
             const library_facts& row = facts(function);
-            library_owners_[static_cast<std::size_t>(binder)] = true;
             const auto use = [&](int operand, std::uint8_t axes, bool picks) {
                 library_uses_[static_cast<std::size_t>(operand)] = {binder, static_cast<std::uint16_t>(function), axes,
                                                                     picks, detail::dtype_of_word(w)};
@@ -110,7 +108,7 @@ bool classifier::has_columns_of_product(std::size_t output) const {
     const index_t* const pick = c_.strides_of(static_cast<std::size_t>(library_picks_[output]));
     const index_t columns = c_.extents[axes_of_owner(use.owner, use.axes).back()];
     for (std::size_t a = 0; a < c_.extents.size(); ++a)
-        if (owners_[static_cast<std::size_t>(axis_pool_[a])] == 0 && pick[a] == 1 && c_.extents[a] != columns)
+        if (aligned_.owners[static_cast<std::size_t>(axis_pool_[a])] == 0 && pick[a] == 1 && c_.extents[a] != columns)
             return false;
     return true;
 }
@@ -127,8 +125,8 @@ bool classifier::is_written_as_lattice(const statement& s, std::size_t output) c
     std::vector<std::size_t> along;  // output axes of the function's own axes: one for each, or one for all
     index_t batch = 1, longest = 1;
     for (std::size_t a = 0; a < c_.extents.size(); ++a) {
-        if (owners_[static_cast<std::size_t>(axis_pool_[a])] != 0) continue;
-        const bool of_batch = moves(below_[static_cast<std::size_t>(use.owner - 1)], a);
+        if (aligned_.owners[static_cast<std::size_t>(axis_pool_[a])] != 0) continue;
+        const bool of_batch = moves(shapes_.bound.of(use.owner).below, a);
         if (of_batch == (pick[a] != 0)) return false;
         if (!of_batch) {
             along.push_back(a);
@@ -166,11 +164,11 @@ bool classifier::is_written_by_library(const statement& s, std::size_t output) c
     index_t inner = 1, last = 0;
     for (const std::size_t a : axes_of_owner(use.owner, use.axes)) inner *= c_.extents[a];
     for (std::size_t a = c_.extents.size(); a-- > 0;) {
-        const int owner = owners_[static_cast<std::size_t>(axis_pool_[a])];
+        const int owner = aligned_.owners[static_cast<std::size_t>(axis_pool_[a])];
         if (owner == use.owner) continue;
         if (owner != 0) continue;  // an axis that another binder binds in the operands
         index_t stride = c_.strides_of(pick)[a];
-        if (moves(below_[static_cast<std::size_t>(use.owner - 1)], a)) {
+        if (moves(shapes_.bound.of(use.owner).below, a)) {
             stride += inner;
             inner *= c_.extents[a];
         }
@@ -184,7 +182,7 @@ bool classifier::is_written_by_library(const statement& s, std::size_t output) c
 std::vector<std::size_t> classifier::axes_of_owner(int owner, std::uint32_t mask) const {
     std::vector<std::size_t> axes;
     for (std::size_t a = 0; a < c_.extents.size(); ++a) {
-        if (owners_[static_cast<std::size_t>(axis_pool_[a])] != owner) continue;
+        if (aligned_.owners[static_cast<std::size_t>(axis_pool_[a])] != owner) continue;
         if (mask & 1u) axes.push_back(a);
         mask >>= 1;
     }
@@ -209,7 +207,8 @@ index_t classifier::most_calls_of_lattice(std::size_t i, const library_use& use)
     index_t all = 1, longest = 1, run = 1, outer = 0;
     for (std::size_t a = 0; a < c_.extents.size(); ++a) {
         const index_t extent = c_.extents[a], stride = strides[a];
-        if (owners_[static_cast<std::size_t>(axis_pool_[a])] == use.owner || stride == 0 || extent == 1) continue;
+        if (aligned_.owners[static_cast<std::size_t>(axis_pool_[a])] == use.owner || stride == 0 || extent == 1)
+            continue;
         if (stride < 0) return std::numeric_limits<index_t>::max();
         run = outer == stride * extent ? run * extent : extent;
         outer = stride;
@@ -260,8 +259,8 @@ bool classifier::is_vector_of_library(std::size_t pick, index_t offset) const {
 index_t classifier::largest_of_library(int owner) const {
     index_t batch = 1;
     for (std::size_t a = 0; a < c_.extents.size(); ++a)
-        if (owners_[static_cast<std::size_t>(axis_pool_[a])] != owner &&
-            moves(below_[static_cast<std::size_t>(owner - 1)], a))
+        if (aligned_.owners[static_cast<std::size_t>(axis_pool_[a])] != owner &&
+            moves(shapes_.bound.of(owner).below, a))
             batch *= c_.extents[a];
     index_t largest = 0;
     for (const library_use& use : library_uses_) {

@@ -57,49 +57,23 @@ std::uint8_t few_places_of(const statement& s, const output& o, detail::target w
     return 0;
 }
 
-void classifier::order_axes(const statement& s) {
-    for (std::size_t k = 0; k < s.outputs.size(); ++k) {
-        if (!s.shapes.empty() && !is_joint(s.shapes[k])) continue;  // join_axes set its strides
-        const output& o = s.outputs[k];
-        const std::size_t row = s.operands.size() + k;
-        if (o.scattered) continue;
-        if (*o.memory) {
-            axis_pool_.clear();
-            for (int j = 0; j < static_cast<int>(c_.shape.size()); ++j) axis_pool_.push_back(j);
-            set_strides(row, *o.where, axis_pool_.data(), static_cast<int>(c_.shape.size()));
-        } else {
-            index_t stride = 1;
-            for (std::size_t j = c_.shape.size(); j-- > 0; stride *= c_.shape[j])
-                raw_strides_[row * raw_extents_.size() + j] = c_.shape[j] == 1 ? 0 : stride;
-        }
-    }
-    order_.resize(raw_extents_.size());
-    for (std::size_t j = 0; j < order_.size(); ++j) order_[j] = static_cast<int>(j);
-    // Where the output is a transposed view, the axes follow the output's strides, the longest first.
-    const index_t* out = raw_strides_.data() + s.operands.size() * raw_extents_.size();
-    if (!*s.outputs[0].memory) return;
-    for (std::size_t j = 1; j < c_.shape.size(); ++j)  // insertion sort: std::stable_sort would allocate
-        for (std::size_t k = j; k > 0 && std::abs(out[order_[k]]) > std::abs(out[order_[k - 1]]); --k)
-            std::swap(order_[k], order_[k - 1]);
-}
-
 void classifier::collapse() {
-    const std::size_t raw = raw_extents_.size();
-    const std::size_t rows = raw ? raw_strides_.size() / raw : 0;
+    const std::size_t raw = aligned_.extents.size();
+    const std::size_t rows = raw ? aligned_.strides.size() / raw : 0;
     std::vector<int>& raw_axes = axis_pool_;  // innermost raw axis of each collapsed axis
     raw_axes.clear();
     c_.extents.clear();
-    for (const int axis : order_) {
+    for (const int axis : aligned_.order) {
         const auto a = static_cast<std::size_t>(axis);
-        const index_t extent = raw_extents_[a];
-        const int owner = owners_[a];
+        const index_t extent = aligned_.extents[a];
+        const int owner = aligned_.owners[a];
         if (extent == 1 && !is_library(owner) && !is_gather(owner)) continue;
         bool merges = !raw_axes.empty() && !is_library(owner) &&
-                      owners_[static_cast<std::size_t>(raw_axes.back())] == owner &&
+                      aligned_.owners[static_cast<std::size_t>(raw_axes.back())] == owner &&
                       may_merge(static_cast<std::size_t>(raw_axes.back()), a);
         for (std::size_t r = 0; merges && r < rows; ++r)
-            merges =
-                raw_strides_[r * raw + static_cast<std::size_t>(raw_axes.back())] == raw_strides_[r * raw + a] * extent;
+            merges = aligned_.strides[r * raw + static_cast<std::size_t>(raw_axes.back())] ==
+                     aligned_.strides[r * raw + a] * extent;
         if (merges) {
             raw_axes.back() = axis;
             c_.extents.back() *= extent;
@@ -115,12 +89,12 @@ void classifier::collapse() {
     c_.strides.resize(rows * raw_axes.size());
     for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t k = 0; k < raw_axes.size(); ++k)
-            c_.strides[r * raw_axes.size() + k] = raw_strides_[r * raw + static_cast<std::size_t>(raw_axes[k])];
+            c_.strides[r * raw_axes.size() + k] = aligned_.strides[r * raw + static_cast<std::size_t>(raw_axes[k])];
 }
 
 bool classifier::has_short_rows() const {
     std::size_t outer = c_.extents.size();
-    while (outer > 0 && owners_[static_cast<std::size_t>(axis_pool_[outer - 1])] != 0) --outer;
+    while (outer > 0 && aligned_.owners[static_cast<std::size_t>(axis_pool_[outer - 1])] != 0) --outer;
     return outer > 1 && c_.extents[outer - 1] < short_row;
 }
 
@@ -182,32 +156,9 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
     return head;
 }
 
-void classifier::find_picks(const statement& s) {
-    picks_.clear();
-    int next_operand = 0;
-    for (const word w : s.program) {
-        const detail::word_kind kind = detail::kind_of_word(w);
-        if (detail::is_binder(kind)) picks_.push_back({kind, static_cast<std::size_t>(next_operand)});
-        next_operand += detail::operands_of_word(w);
-    }
-}
-
-void classifier::find_gathers(const statement& s) {
-    gather_owners_.assign(1, false);  // the output axes have owner 0, which is no gather
-    for (const word w : s.program)
-        if (const detail::word_kind kind = detail::kind_of_word(w); detail::is_binder(kind))
-            gather_owners_.push_back(kind == detail::word_kind::gather);
-}
-
-bool classifier::is_of(detail::word_kind kind, int owner) const {
-    return owner != 0 && static_cast<std::size_t>(owner) <= picks_.size() &&
-           picks_[static_cast<std::size_t>(owner - 1)].kind == kind;
-}
-bool classifier::is_scan(int owner) const { return is_of(detail::word_kind::scan, owner); }
-
 /// The largest absolute index that an unravel reads.
 index_t classifier::largest_index(const statement& s, int owner) const {
-    const std::size_t pick = picks_[static_cast<std::size_t>(owner - 1)].operand;
+    const std::size_t pick = shapes_.bound.of(owner).pick;
     index_t low = s.operands[pick].where->offset, high = low;
     for (std::size_t a = 0; a < c_.extents.size(); ++a) {
         const index_t reach = c_.strides_of(pick)[a] * (c_.extents[a] - 1);
@@ -219,14 +170,14 @@ index_t classifier::largest_index(const statement& s, int owner) const {
 /// Whether `owner` is a scan whose results are read one after the other along `axis`.
 bool classifier::walks(int owner, std::size_t axis) const {
     if (!is_scan(owner)) return false;
-    return c_.strides_of(picks_[static_cast<std::size_t>(owner - 1)].operand)[axis] == 1;
+    return c_.strides_of(shapes_.bound.of(owner).pick)[axis] == 1;
 }
 
 /// The partner of bound axis `a` is an axis that walks the same row again; the result is its number + 1, or 0.
 /// Candidates have the same extent: (1) an output axis along which nothing beneath the binder moves; (2) an axis of an
 /// earlier binder (two reductions of one row). A scan prefers the axis along which its result is read.
 std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
-    const auto owner_of = [&](std::size_t axis) { return owners_[static_cast<std::size_t>(axis_pool_[axis])]; };
+    const auto owner_of = [&](std::size_t axis) { return aligned_.owners[static_cast<std::size_t>(axis_pool_[axis])]; };
     const auto may_be_partner = [&](std::size_t b) {  // and no earlier axis of this binder has it as its partner
         for (std::size_t c = a; c-- > 0 && owner_of(c) == owner_of(a);)
             if (axis_of_key(c).partner == b + 1) return false;
@@ -236,10 +187,10 @@ std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
         // both. An axis that is bound beneath the scan is exempt: the folded operand already has all its positions.
         const auto differs_along = [&](int scan, std::size_t axis) {
             if (!is_scan(scan)) return false;
-            const operand_range folded = below_[static_cast<std::size_t>(scan - 1)];
+            const operand_range folded = shapes_.bound.of(scan).below;
             const int binder = owner_of(axis);
             if (binder != 0 && binder < scan) {
-                const operand_range bound = below_[static_cast<std::size_t>(binder - 1)];
+                const operand_range bound = shapes_.bound.of(binder).below;
                 if (bound.first >= folded.first && bound.last <= folded.last) return false;
             }
             return moves(folded, axis);
@@ -262,8 +213,6 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     // axis_pool_ holds the innermost raw axis of each collapsed axis; its owner is the collapsed axis' owner.
     const std::vector<int>& raw_axes = axis_pool_;
 
-    picks_.clear();
-    if ((kinds & (has_scans | has_indexing)) != 0) find_picks(s);
     index_t results = c_.size;  // with outputs of several shapes, the size of the smallest
     for (const detail::extents_ref shape : s.shapes) results = std::min(results, shape.size());
 
@@ -272,7 +221,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     int last_owner = 0;
     std::size_t outer_axes = 0;
     for (std::size_t a = 0; a < axes; ++a) {
-        const int owner = owners_[static_cast<std::size_t>(raw_axes[a])];
+        const int owner = aligned_.owners[static_cast<std::size_t>(raw_axes[a])];
         if (owner == 0) {
             outer *= c_.extents[a];
             inner = c_.extents[a];
@@ -284,7 +233,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         last_owner = owner;
         if (is_scan(owner))
             scanned = std::max(scanned, bound);
-        else if (a + 1 == axes || owners_[static_cast<std::size_t>(raw_axes[a + 1])] != owner)
+        else if (a + 1 == axes || aligned_.owners[static_cast<std::size_t>(raw_axes[a + 1])] != owner)
             short_rows = short_rows ||
                          (bound > 1 && detail::length_class::of_length(bound) <= detail::length_class::longest_short);
     }
@@ -318,8 +267,9 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     };
     for (std::size_t a = 0; a < axes; ++a) {
         detail::axis_class axis;
-        axis.owner = static_cast<std::uint16_t>(owners_[static_cast<std::size_t>(raw_axes[a])]);
-        const bool last_of_owner = a + 1 == axes || owners_[static_cast<std::size_t>(raw_axes[a + 1])] != axis.owner;
+        axis.owner = static_cast<std::uint16_t>(aligned_.owners[static_cast<std::size_t>(raw_axes[a])]);
+        const bool last_of_owner =
+            a + 1 == axes || aligned_.owners[static_cast<std::size_t>(raw_axes[a + 1])] != axis.owner;
         if (axis.owner == 0) {
             if (last_of_owner && outer_axes > 1 && inner < short_row) axis.flags |= detail::axis_flags::short_inner;
             if (last_of_owner && gapless) axis.flags |= detail::axis_flags::of_contiguous(inner, has_eight_bytes());
@@ -334,9 +284,10 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
                 continue;
             }
             for (std::size_t b = a;
-                 last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(raw_axes[b])] == axis.owner;)
+                 last_of_owner && b-- > 0 && aligned_.owners[static_cast<std::size_t>(raw_axes[b])] == axis.owner;)
                 length *= c_.extents[b];
-            if (is_of(detail::word_kind::unravel, axis.owner)) {  // no loop walks the axis, whatever its length
+            if (shapes_.bound.is(detail::word_kind::unravel,
+                                 axis.owner)) {  // no loop walks the axis, whatever its length
                 if (last_of_owner) walked = std::max({walked, length, largest_index(s, axis.owner)});
                 set_axis_of_key(a, axis);
                 continue;
@@ -362,7 +313,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             }
             std::size_t partner = axis.partner - std::size_t{1};
             while (partner < a && partner >= outer_axes) partner = axis_of_key(partner).partner - std::size_t{1};
-            if (partner < outer_axes && !moves(below_[axis.owner - std::size_t{1}], partner)) again *= c_.extents[a];
+            if (partner < outer_axes && !moves(shapes_.bound.of(axis.owner).below, partner)) again *= c_.extents[a];
             if (last_of_owner) walked = std::max(walked, outer / std::exchange(again, 1) * length);
         }
         set_axis_of_key(a, axis);
@@ -431,15 +382,15 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
 /// Whether a binder's axes get axis_flags::reads_again: its results are many, and no array moves along all axes of the
 /// folded value. These are the axes that something beneath the binder moves along, without those bound beneath it.
 bool classifier::reads_again(const statement& s, int owner) const {
-    const operand_range below = below_[static_cast<std::size_t>(owner - 1)];
+    const operand_range below = shapes_.bound.of(owner).below;
     const auto is_bound_beneath = [&](int other) {
-        const operand_range range = below_[static_cast<std::size_t>(other - 1)];
+        const operand_range range = shapes_.bound.of(other).below;
         return other < owner && range.first >= below.first && range.last <= below.last;
     };
     index_t results = 1;
     std::uint64_t along = 0;
     for (std::size_t a = 0; a < c_.extents.size(); ++a) {
-        const int of = owners_[static_cast<std::size_t>(axis_pool_[a])];
+        const int of = aligned_.owners[static_cast<std::size_t>(axis_pool_[a])];
         if (!moves(below, a) || (of != 0 && of != owner && is_bound_beneath(of))) continue;
         along |= std::uint64_t{1} << a;
         if (of != owner) results *= c_.extents[a];

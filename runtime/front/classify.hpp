@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/front/class_stages.hpp"
 #include "runtime/front/contiguous_fast_path.hpp"
 #include "runtime/front/statement.hpp"
 
@@ -21,15 +22,6 @@ public:
     static void full_key(const classified&, std::span<const detail::word> program, std::vector<std::uint32_t>& key);
 
 private:
-    struct node_shape {
-        std::uint32_t at;  // in shape_pool_
-        int rank;
-        std::uint32_t first;  // first operand of the node's tree
-    };
-    /// The operands of a binder's tree.
-    struct operand_range {
-        std::uint32_t first, last;
-    };
     /// How the library function directly above an operand uses it.
     struct library_use {
         int owner = 0;  // owner of the axes that the library binds; 0: no library
@@ -38,23 +30,6 @@ private:
         bool picks = false;
         dtype type = dtype::b1;
     };
-    struct context {
-        std::uint32_t at;  // in axis_pool_
-        int rank;
-    };
-
-    void find_result_shape(const statement&);
-    void find_shapes_with_binders(const statement&);
-    void align(const statement&);
-    void align_with_binders(const statement&);
-    void set_strides(std::size_t row, const detail::layout&, const int* axes, int rank);
-    void find_joint_shape(const statement&);
-    void open_contexts(const statement&, int first);
-    void join_axes(const statement&, int first);
-    bool is_joint(detail::extents_ref shape) const { return std::ranges::equal(shape.span(), c_.shape); }
-    void find_joint_axes(const statement&, detail::extents_ref own, int first);
-    int common_strides(const statement&, std::size_t own, std::size_t joint) const;
-    void order_axes(const statement&);
     void collapse();
     // Views of one buffer (view_relations.cpp).
     void find_relations(const statement&);
@@ -100,23 +75,13 @@ private:
     bool has_strides_of(std::size_t i, std::size_t k) const;
     bool is_same_view(std::size_t i, std::size_t k) const;
     std::uint16_t first_equal_operand(const statement&, std::size_t i);
-    void find_picks(const statement&);
-    /// Whether `owner` is a binder of that kind; find_picks must have run.
-    bool is_of(detail::word_kind, int owner) const;
-    bool is_scan(int owner) const;
+    bool is_scan(int owner) const { return shapes_.bound.is(detail::word_kind::scan, owner); }
     index_t largest_index(const statement&, int owner) const;
     bool reads_again(const statement&, int owner) const;
     static bool changes_no_value(const statement&, std::size_t at, std::size_t binders);
     void find_libraries(const statement&);
-    bool is_library(int owner) const {
-        return static_cast<std::size_t>(owner) < library_owners_.size() &&
-               library_owners_[static_cast<std::size_t>(owner)];
-    }
-    void find_gathers(const statement&);
-    bool is_gather(int owner) const {
-        return static_cast<std::size_t>(owner) < gather_owners_.size() &&
-               gather_owners_[static_cast<std::size_t>(owner)];
-    }
+    bool is_library(int owner) const { return shapes_.bound.is(detail::word_kind::library, owner); }
+    bool is_gather(int owner) const { return shapes_.bound.is(detail::word_kind::gather, owner); }
     std::vector<std::size_t> axes_of_owner(int owner, std::uint32_t mask) const;
     bool adds_bias_in_call(std::size_t output, environment_class) const;
     bool has_columns_of_product(std::size_t output) const;
@@ -132,21 +97,9 @@ private:
 
     contiguous_classifier contiguous_;
     classified c_;
-    std::vector<int> owners_;         // of each axis before collapse
-    std::vector<node_shape> shapes_;  // of the value of each word
-    std::vector<node_shape> stack_;
-    std::vector<index_t> room_;  // room for one shape
-    std::vector<index_t> shape_pool_;
-    std::vector<context> contexts_;
-    std::vector<int> axis_pool_;
-    std::vector<int> binder_axes_;      // first axis of each binder, and one past the last
-    std::vector<operand_range> below_;  // the operands of each binder
-    int own_axes_ = 0;                  // axes of outputs of several shapes, until they are joined
-    std::vector<int> joint_axes_;       // of the output being joined
-    std::vector<int> scores_;
-    std::vector<index_t> raw_strides_;  // before collapse
-    std::vector<index_t> raw_extents_;
-    std::vector<int> order_;
+    value_shapes shapes_;
+    aligned_strides aligned_;
+    std::vector<int> axis_pool_;  // innermost raw axis of each collapsed axis
     struct view_pair {
         std::uint16_t operand, base;
     };
@@ -178,13 +131,6 @@ private:
     std::vector<int> library_picks_;          // the operand that is that pick
     std::vector<bool> library_biased_;        // whether an array is added to that result
     std::vector<library_use> library_uses_;   // of each operand, where there are libraries
-    std::vector<bool> library_owners_;        // whether an owner of axes is a library
-    std::vector<bool> gather_owners_;         // whether an owner of axes is a gather
-    struct picked {
-        detail::word_kind kind;
-        std::size_t operand;  // the pick, for kinds that have one
-    };
-    std::vector<picked> picks_;  // for each binder
 };
 
 }  // namespace ingot::runtime

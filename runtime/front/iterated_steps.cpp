@@ -39,7 +39,7 @@ void classifier::find_iteration(const statement& s, std::uint8_t kinds) {
 std::uint32_t classifier::steps_in_one_kernel(const statement& s) {
     const output& o = s.outputs[0];
     const detail::layout& whole = *s.repeated.whole;
-    const std::size_t raw = raw_extents_.size(), axes = c_.extents.size();
+    const std::size_t raw = aligned_.extents.size(), axes = c_.extents.size();
     if (axes < 2 || whole.rank() != static_cast<int>(raw) || detail::size_of(o.type) > 8 ||
         detail::kind_of(o.type) == detail::kind::complex || cost_of(s.program) > most_cost)
         return 1;
@@ -47,7 +47,7 @@ std::uint32_t classifier::steps_in_one_kernel(const statement& s) {
         int before = 0, behind = 0;
     };
     reach reaches[detail::max_rank] = {};
-    const index_t* const written = raw_strides_.data() + s.operands.size() * raw;
+    const index_t* const written = aligned_.strides.data() + s.operands.size() * raw;
     bool found = false;
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const operand& in = s.operands[i];
@@ -59,12 +59,12 @@ std::uint32_t classifier::steps_in_one_kernel(const statement& s) {
         }
         // The view must lie within the elements around the output and be related to all other views of the array.
         found_steps_.resize(raw);
-        const index_t* const strides = raw_strides_.data() + i * raw;
+        const index_t* const strides = aligned_.strides.data() + i * raw;
         if (in.type != o.type || !std::equal(strides, strides + raw, written) ||
             !find_steps(in.where->offset - o.where->offset, strides, found_steps_.data()))
             return 1;
         for (std::size_t a = 0; a < raw; ++a)
-            if (2 * std::abs(found_steps_[a]) > whole.shape()[a] - raw_extents_[a]) return 1;
+            if (2 * std::abs(found_steps_[a]) > whole.shape()[a] - aligned_.extents[a]) return 1;
         if (!found) {
             stepped_ = static_cast<std::uint16_t>(i);
             output_steps_.clear();

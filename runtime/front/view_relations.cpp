@@ -13,7 +13,7 @@ using detail::operand_kind;
 /// Whether a distance in elements is a sum of a few steps on the axes before collapse. From the longest stride to the
 /// shortest it takes the nearest number of steps, so that the rest is at most half a stride.
 bool classifier::find_steps(index_t distance, const index_t* strides, std::int8_t* steps) {
-    const std::size_t raw = raw_extents_.size();
+    const std::size_t raw = aligned_.extents.size();
     std::fill_n(steps, raw, std::int8_t{0});
     index_t below = 0;  // stride of the previous axis; 0 before the first
     std::size_t at = raw;
@@ -22,7 +22,7 @@ bool classifier::find_steps(index_t distance, const index_t* strides, std::int8_
         std::size_t next = raw;
         for (std::size_t a = 0; a < raw; ++a) {
             const index_t stride = std::abs(strides[a]);
-            if (stride == 0 || raw_extents_[a] == 1) continue;
+            if (stride == 0 || aligned_.extents[a] == 1) continue;
             if (at != raw && (stride > below || (stride == below && a <= at))) continue;
             if (next == raw || stride > std::abs(strides[next])) next = a;
         }
@@ -43,7 +43,6 @@ bool classifier::find_steps(index_t distance, const index_t* strides, std::int8_
 bool classifier::find_shifts(const statement& s, std::uint8_t kinds) {
     using detail::word_kind;
     if ((kinds & (has_reductions | has_scans | has_libraries)) != 0 || s.outputs[0].scattered) return false;
-    find_picks(s);
     std::size_t binder = 0;
     for (const detail::word w : s.program) {
         const word_kind kind = detail::kind_of_word(w);
@@ -60,28 +59,28 @@ bool classifier::find_shifts(const statement& s, std::uint8_t kinds) {
 /// Whether a binder only shifts: along each bound axis on which something beneath moves, it reads at the index of a
 /// result axis of equal extent, plus a few steps.
 bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::place_rule rule) {
-    const std::size_t raw = raw_extents_.size(), rank = c_.shape.size();
-    const std::size_t first = rank + static_cast<std::size_t>(binder_axes_[binder]);
-    const std::size_t pick = picks_[binder].operand;
-    const index_t* const place = raw_strides_.data() + pick * raw;
+    const std::size_t raw = aligned_.extents.size(), rank = aligned_.result_axes;
+    const std::size_t first = rank + static_cast<std::size_t>(shapes_.bound.binders[binder].first);
+    const std::size_t pick = shapes_.bound.binders[binder].pick;
+    const index_t* const place = aligned_.strides.data() + pick * raw;
     const index_t offset = s.operands[pick].where->offset;
     const auto is_read_along = [&](std::size_t axis) {
         for (std::size_t i = 0; i < s.operands.size(); ++i)
-            if (raw_strides_[i * raw + axis] != 0) return true;
+            if (aligned_.strides[i * raw + axis] != 0) return true;
         return false;
     };
     if (std::any_of(place + rank, place + raw, [](index_t by) { return by != 0; })) return false;
     std::ptrdiff_t unread = std::count_if(place, place + rank, [](index_t by) { return by != 0; });
     index_t weight = 1;  // of the axis' digit in the index
-    for (std::size_t x = rank + static_cast<std::size_t>(binder_axes_[binder + 1]); x-- > first;) {
-        const index_t n = raw_extents_[x];
+    for (std::size_t x = rank + static_cast<std::size_t>(shapes_.bound.binders[binder].last); x-- > first;) {
+        const index_t n = aligned_.extents[x];
         if (is_read_along(x)) {
             const auto a = static_cast<std::size_t>(std::find(place, place + rank, weight) - place);
-            if (a == rank || raw_extents_[a] != n) return false;
+            if (a == rank || aligned_.extents[a] != n) return false;
             index_t by = offset;
             if (rule == detail::place_rule::digits) {
                 // The digit of an unread axis before this one holds the rounds beyond this axis' end.
-                const index_t rounds = x > first && !is_read_along(x - 1) ? raw_extents_[x - 1] : 1;
+                const index_t rounds = x > first && !is_read_along(x - 1) ? aligned_.extents[x - 1] : 1;
                 if (offset < 0) return false;
                 by = offset / weight % (n * rounds);
                 if (by + n > n * rounds) return false;
@@ -92,7 +91,7 @@ bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::
             // A mirrored index beyond the other end is no shift.
             if (rule == detail::place_rule::reflect && std::abs(by) >= n) return false;
             if (rule == detail::place_rule::symmetric && std::abs(by) > n) return false;
-            const bool inner = static_cast<std::size_t>(order_[rank - 1]) == a;
+            const bool inner = static_cast<std::size_t>(aligned_.order[rank - 1]) == a;
             if (std::abs(by) > (inner ? detail::most_inner_steps : detail::most_outer_steps)) return false;
             shifts_.push_back({static_cast<std::uint16_t>(pick), static_cast<std::uint16_t>(a),
                                static_cast<std::uint16_t>(x), static_cast<std::int8_t>(by)});
@@ -105,8 +104,8 @@ bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::
 
 /// Moves the strides of shifted axes to the result axes that index them.
 bool classifier::move_shifted_strides(const statement& s) {
-    const std::size_t raw = raw_extents_.size();
-    view_strides_ = raw_strides_;
+    const std::size_t raw = aligned_.extents.size();
+    view_strides_ = aligned_.strides;
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         index_t* const strides = view_strides_.data() + i * raw;
         for (const shift& h : shifts_) {
@@ -124,8 +123,8 @@ bool classifier::is_shifted(std::size_t axis) const {
 
 /// Sets `relations_`: relates each array to the first one of its buffer that lies a few steps away.
 void classifier::find_relations(const statement& s) {
-    const std::size_t raw = raw_extents_.size();
-    const std::vector<index_t>& all = shifts_.empty() ? raw_strides_ : view_strides_;
+    const std::size_t raw = aligned_.extents.size();
+    const std::vector<index_t>& all = shifts_.empty() ? aligned_.strides : view_strides_;
     steps_.clear();
     bases_.clear();
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
@@ -154,7 +153,7 @@ void classifier::find_relations(const statement& s) {
 bool classifier::may_merge(std::size_t outer, std::size_t inner) const {
     if (is_shifted(outer) || is_shifted(inner)) return false;
     for (std::size_t r = 0; r < relations_.size(); ++r)
-        if (steps_[r * raw_extents_.size() + outer] != 0) return false;
+        if (steps_[r * aligned_.extents.size() + outer] != 0) return false;
     return true;
 }
 
@@ -162,7 +161,7 @@ bool classifier::may_merge(std::size_t outer, std::size_t inner) const {
 /// move along other axes, so each has its own.
 void classifier::append_relations() {
     const std::vector<int>& raw_axes = axis_pool_;
-    const std::size_t raw = raw_extents_.size(), head = c_.words.size();
+    const std::size_t raw = aligned_.extents.size(), head = c_.words.size();
     const auto is_first = [&](std::uint16_t i) { return std::ranges::find(distinct_, i) != distinct_.end(); };
     const auto append = [&](std::uint16_t view, std::uint16_t base, auto steps_along) {
         c_.words.push_back(view | static_cast<std::uint32_t>(base) << 16);
@@ -182,11 +181,11 @@ void classifier::append_relations() {
         if (c_.words.size() == head) {
             c_.words.push_back(0);
             if (!shifts_.empty())
-                for (const picked& p : picks_)
-                    append(static_cast<std::uint16_t>(p.operand), static_cast<std::uint16_t>(p.operand),
+                for (const bound_axes::binder& b : shapes_.bound.binders)
+                    append(static_cast<std::uint16_t>(b.pick), static_cast<std::uint16_t>(b.pick),
                            [&](std::size_t axis) -> std::int8_t {
                                for (const shift& h : shifts_)
-                                   if (h.pick == p.operand && (h.axis == axis || h.bound == axis))
+                                   if (h.pick == b.pick && (h.axis == axis || h.bound == axis))
                                        return h.axis == axis ? h.steps
                                                              : static_cast<std::int8_t>(1 + number_of(h.axis));
                                return 0;
