@@ -23,9 +23,7 @@ std::uint8_t kinds_of(std::span<const word> program) {
 
 const classified& classifier::classify(const statement& s, environment_class env) {
     const std::uint8_t kinds = s.kinds != 0 ? s.kinds : kinds_of(s.program);
-    const bool binders = (kinds & has_binders) != 0;
-    const bool several = !s.shapes.empty();
-    if (!binders && !several && contiguous_.classify(s, env)) return contiguous_.result();
+    if ((kinds & has_binders) == 0 && s.shapes.empty() && contiguous_.classify(s, env)) return contiguous_.result();
     c_.steps = 1;
     shapes_.find(s, kinds);
     c_.shape = shapes_.result;
@@ -35,23 +33,15 @@ const classified& classifier::classify(const statement& s, environment_class env
     if (c_.size == 0) return c_;
 
     aligned_.align(s, shapes_, kinds);
-    library_uses_.clear(), library_roots_.clear();
-    if ((kinds & has_libraries) != 0) find_libraries(s);
-    relations_.clear();
-    shifts_.clear();
-    if (env.optional_parts.relations && !several && (!binders || find_shifts(s, kinds))) find_relations(s);
-    if (relations_.empty()) shifts_.clear();
-    index_use_.clear();
-    if (env.optional_parts.indices && binders) find_indices(s);
-    collapse();
-    // Short rows are faster as one run, and relations keep their axes from merging.
-    if (!relations_.empty() && has_short_rows()) {
-        relations_.clear();
-        shifts_.clear();
-        collapse();
-    }
-    if (s.repeated.steps > 1) find_iteration(s, kinds);
+    libraries_.find(s, kinds);
+    indices_.find(s, kinds, env.optional_parts);
+    relations_.find(s, kinds, env.optional_parts, shapes_.bound, aligned_);
+    axes_.collapse(aligned_, shapes_.bound, relations_);
+    iteration_.find(s, kinds, aligned_, relations_, axes_);
     write_words(s, env, kinds);
+    c_.extents = axes_.extents;
+    c_.strides = axes_.strides;
+    c_.steps = iteration_.steps;
     return c_;
 }
 
