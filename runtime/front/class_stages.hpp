@@ -239,4 +239,44 @@ private:
     std::vector<std::int8_t> found_steps_;
 };
 
+/// The stages before the words.
+struct class_stages {
+    value_shapes shapes;
+    aligned_strides aligned;
+    library_operands libraries;
+    index_uses indices;
+    view_relations relations;
+    collapsed_axes axes;
+    iterated_steps iteration;
+};
+
+/// Stage 5: the classes of the key's axes.
+struct axis_classes {
+    std::vector<detail::axis_class> axes;
+    index_t walked = 0;          // the size of the largest space that a loop walks
+    bool short_rows = false;     // whether the key says which operands are dense
+    bool whole_columns = false;  // whether a block scans whole columns
+
+    void find(const statement&, std::uint8_t kinds, environment_class, const class_stages&);
+};
+
+/// Stage 5: the words.
+class class_words {
+public:
+    void write(const statement&, std::uint8_t kinds, environment_class, const class_stages&, const axis_classes&,
+               std::vector<std::uint32_t>& words);
+
+private:
+    detail::operand_head head_of_operand(const statement&, std::size_t i, bool folds, const class_stages&,
+                                         const axis_classes&);
+    std::uint16_t first_equal_operand(const statement&, std::size_t i, const collapsed_axes&);
+    void append_texts(const statement&, std::vector<std::uint32_t>& words) const;
+
+    struct matched_view {
+        std::uint16_t operand, first;
+    };
+    std::vector<std::uint16_t> distinct_;                 // operands unlike all before them
+    std::vector<matched_view> matched_along_other_axes_;  // operands equal to a distinct one along other axes
+};
+
 }  // namespace ingot::runtime

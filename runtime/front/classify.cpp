@@ -24,25 +24,35 @@ std::uint8_t kinds_of(std::span<const word> program) {
 const classified& classifier::classify(const statement& s, environment_class env) {
     const std::uint8_t kinds = s.kinds != 0 ? s.kinds : kinds_of(s.program);
     if ((kinds & has_binders) == 0 && s.shapes.empty() && contiguous_.classify(s, env)) return contiguous_.result();
+
+    auto& [shapes, aligned, libraries, indices, relations, axes, iteration] = stages_;
+    shapes.find(s, kinds);
+    c_.shape = shapes.result;
+    c_.size = shapes.size;
     c_.steps = 1;
-    shapes_.find(s, kinds);
-    c_.shape = shapes_.result;
-    c_.size = shapes_.size;
     c_.extents.clear();
     c_.words.clear();
     if (c_.size == 0) return c_;
 
-    aligned_.align(s, shapes_, kinds);
-    libraries_.find(s, kinds);
-    indices_.find(s, kinds, env.optional_parts);
-    relations_.find(s, kinds, env.optional_parts, shapes_.bound, aligned_);
-    axes_.collapse(aligned_, shapes_.bound, relations_);
-    iteration_.find(s, kinds, aligned_, relations_, axes_);
-    write_words(s, env, kinds);
-    c_.extents = axes_.extents;
-    c_.strides = axes_.strides;
-    c_.steps = iteration_.steps;
+    aligned.align(s, shapes, kinds);
+    libraries.find(s, kinds);
+    indices.find(s, kinds, env.optional_parts);
+    relations.find(s, kinds, env.optional_parts, shapes.bound, aligned);
+    axes.collapse(aligned, shapes.bound, relations);
+    iteration.find(s, kinds, aligned, relations, axes);
+    classes_.find(s, kinds, env, stages_);
+    words_.write(s, kinds, env, stages_, classes_, c_.words);
+    c_.extents = axes.extents;
+    c_.strides = axes.strides;
+    c_.steps = iteration.steps;
     return c_;
+}
+
+void classifier::full_key(const classified& c, std::span<const word> program, std::vector<std::uint32_t>& key) {
+    const auto head = c.words.begin() + detail::key_header_words;
+    key.assign(c.words.begin(), head);
+    key.insert(key.end(), program.begin(), program.end());
+    key.insert(key.end(), head, c.words.end());
 }
 
 }  // namespace ingot::runtime
