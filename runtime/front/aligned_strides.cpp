@@ -15,13 +15,13 @@ namespace ingot::runtime {
 using detail::word;
 using detail::word_kind;
 
-void aligned_strides::align(const statement& s, const value_shapes& shapes, std::uint8_t kinds) {
+void aligned_strides::align(const statement& s, const value_shapes& shapes) {
     result_axes = shapes.result.size();
     extents.assign(shapes.result.begin(), shapes.result.end());
     owners.assign(result_axes, 0);
     context_axes_.resize(result_axes);
     std::iota(context_axes_.begin(), context_axes_.end(), 0);
-    if ((kinds & has_binders) != 0 || !s.shapes.empty()) {
+    if ((s.kinds & has_binders) != 0 || !s.shapes.empty()) {
         align_values(s, shapes);
     } else {
         strides.assign((s.operands.size() + s.outputs.size()) * result_axes, 0);
@@ -35,9 +35,10 @@ void aligned_strides::align(const statement& s, const value_shapes& shapes, std:
 
 void aligned_strides::set_strides(std::size_t i, const detail::layout& l, const int* on, int rank) {
     index_t* const to = row(i);
+    const index_t *const shape = l.shape(), *const by = l.strides();
     const int lead = rank - l.rank();
-    for (int j = 0; j < l.rank(); ++j)
-        if (l.shape()[j] != 1 && lead + j >= 0) to[on[lead + j]] = l.strides()[j];
+    for (int j = std::max(-lead, 0); j < l.rank(); ++j)
+        if (shape[j] != 1) to[on[lead + j]] = by[j];
 }
 
 void aligned_strides::align_values(const statement& s, const value_shapes& shapes) {

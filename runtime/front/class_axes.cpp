@@ -33,10 +33,8 @@ constexpr bool is_unrolled(index_t n) { return n <= 8 || (n <= short_row && n % 
 /// The classes of one statement's axes, and what they are made from.
 class axis_classification {
 public:
-    axis_classification(const statement& s, std::uint8_t kinds, environment_class env, const class_stages& stages,
-                        axis_classes& to)
+    axis_classification(const statement& s, environment_class env, const class_stages& stages, axis_classes& to)
         : s_(s),
-          kinds_(kinds),
           on_gpu_(env.where == detail::target::cuda),
           size_(stages.shapes.size),
           bound_(stages.shapes.bound),
@@ -61,7 +59,6 @@ private:
     bool cannot_stage_rows(std::size_t axis, bool contiguous_columns) const;
 
     const statement& s_;
-    std::uint8_t kinds_;
     bool on_gpu_;
     index_t size_;  // of the result
     const bound_axes& bound_;
@@ -153,10 +150,10 @@ void axis_classification::run() {
     index_t& walked = to_.walked = outer;
     index_t again = 1;
     bool loops_in_threads = false;
-    const bool reduces = (kinds_ & has_reductions) != 0;
-    const bool folds = reduces || (kinds_ & has_scans) != 0;
+    const bool reduces = (s_.kinds & has_reductions) != 0;
+    const bool folds = reduces || (s_.kinds & has_scans) != 0;
     to_.short_rows = reduces && short_rows && size_ >= few_rows;
-    const bool gapless = reduces && (kinds_ & has_scans) == 0 && axes_.are_contiguous_columns(s_);
+    const bool gapless = reduces && (s_.kinds & has_scans) == 0 && axes_.are_contiguous_columns(s_);
     const auto has_eight_bytes = [&] {
         return std::ranges::any_of(s_.operands, [](const operand& o) {
             return o.kind == operand_kind::array && detail::size_of(o.type) == 8;
@@ -216,7 +213,7 @@ void axis_classification::run() {
     if (!on_gpu_) return;
     if (folds && size_ >= few_rows) write_short_rows(gapless);
     if (reduces && write_subclasses()) to_.short_rows = size_ >= few_rows;
-    to_.whole_columns = (kinds_ & has_scans) != 0 && write_whole_columns();
+    to_.whole_columns = (s_.kinds & has_scans) != 0 && write_whole_columns();
 }
 
 /// Whether a binder's axes get axis_flags::reads_again: its results are many, and no array moves along all axes of the
@@ -335,8 +332,8 @@ bool axis_classification::cannot_stage_rows(std::size_t axis, bool contiguous_co
 
 }  // namespace
 
-void axis_classes::find(const statement& s, std::uint8_t kinds, environment_class env, const class_stages& stages) {
-    axis_classification(s, kinds, env, stages, *this).run();
+void axis_classes::find(const statement& s, environment_class env, const class_stages& stages) {
+    axis_classification(s, env, stages, *this).run();
 }
 
 index_t narrow_reach() {

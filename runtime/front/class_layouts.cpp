@@ -1,5 +1,5 @@
-// Classifies how operands lie in memory: alignment, density, runs of rows and columns. These facts go into the key
-// beside the stride classes.
+// How operands and outputs lie in memory, on the collapsed axes: alignment, density, runs of rows and columns. These
+// facts go into the key beside the stride classes.
 #include <algorithm>
 #include <cstdlib>
 

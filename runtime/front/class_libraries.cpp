@@ -1,4 +1,4 @@
-// Classifies how operands and outputs lie in memory for the library functions that read and write them.
+// Stage 3 of classification: the operands and outputs of library functions, and how they lie in memory for these.
 #include <algorithm>
 #include <limits>
 
@@ -48,9 +48,7 @@ bool changes_no_value(const statement& s, std::size_t at, std::size_t binders) {
     }
 }
 
-void library_operands::find(const statement& s, std::uint8_t kinds) {
-    uses.clear(), outputs.clear();
-    if ((kinds & has_libraries) == 0) return;
+void library_operands::find_uses(const statement& s) {
     constexpr int no_leaf = -1;
     uses.assign(s.operands.size(), {});
     struct root {

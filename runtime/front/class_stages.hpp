@@ -1,5 +1,7 @@
-// The stages of classification. Each is a struct that a call fills from the earlier ones; those that follow read it as
-// const. Their vectors are kept from statement to statement, so that a warm statement allocates nothing.
+// The stages of classification, in order: (1) shapes of values, (2) strides aligned over all axes, (3) facts:
+// libraries, indices, relations between views, (4) collapsed axes and the steps of an iteration, (5) words. Each is a
+// struct that a call fills from the earlier ones; those that follow read it as const. The vectors are kept from
+// statement to statement, so that a warm statement allocates nothing. `statement::kinds` is known.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +52,7 @@ struct value_shapes {
     std::vector<value> values;  // of each word, where the statement has binders or outputs of several shapes
     std::vector<index_t> extents;
 
-    void find(const statement&, std::uint8_t kinds);
+    void find(const statement&);
     bool is_result(detail::extents_ref shape) const;
 
 private:
@@ -71,7 +73,7 @@ struct aligned_strides {
     std::vector<index_t> strides;  // [operands + outputs][axes]
     std::vector<int> order;        // the axes in the key's order, from the outermost to the innermost
 
-    void align(const statement&, const value_shapes&, std::uint8_t kinds);
+    void align(const statement&, const value_shapes&);
     std::size_t axes() const noexcept { return extents.size(); }
     const index_t* strides_of(std::size_t row) const noexcept { return strides.data() + row * axes(); }
 
@@ -97,7 +99,8 @@ private:
     std::vector<int> scores_;
 };
 
-/// Whether the views' distance in elements is a sum of a few steps on the axes, which are written to `steps`.
+/// Whether a distance in elements between two views with these strides is a sum of a few steps on the axes, which are
+/// written to `steps`.
 bool find_steps(const aligned_strides&, index_t distance, const index_t* strides, std::int8_t* steps);
 
 /// Whether word `at` of a program, after `binders` binders, returns its operand unchanged: a reshape whose axes merged,
@@ -118,17 +121,19 @@ struct library_use {
 /// Stage 3, facts of the program: which operands and outputs library functions read and write. Empty where there are no
 /// such functions.
 struct library_operands {
-    static constexpr int no_pick = -1;
     /// An output that is a library's result, or the sum of a product and an array.
     struct written {
         library_use use;  // of the pick; without an owner for other outputs
-        int pick = no_pick;
-        bool biased = false;  // set for such a sum
+        int pick;
+        bool biased;  // set for such a sum
     };
     std::vector<library_use> uses;  // of each operand
     std::vector<written> outputs;
 
-    void find(const statement&, std::uint8_t kinds);
+    void find(const statement& s) {
+        uses.clear(), outputs.clear();
+        if ((s.kinds & has_libraries) != 0) find_uses(s);
+    }
 
     // How the arrays lie for these functions, on the collapsed axes.
     bool suits(std::size_t operand, const collapsed_axes&, std::uintptr_t address) const;
@@ -138,6 +143,7 @@ struct library_operands {
     bool adds_bias_in_call(std::size_t output, const collapsed_axes&, environment_class) const;
 
 private:
+    void find_uses(const statement&);
     bool has_columns_of_product(std::size_t output, const collapsed_axes&) const;
     bool writes_lattice(const statement&, std::size_t output, const collapsed_axes&, const bound_axes&) const;
 };
@@ -146,9 +152,14 @@ private:
 struct index_uses {
     std::vector<std::uint8_t> of_operands;
 
-    void find(const statement&, std::uint8_t kinds, optional_key_parts);
+    void find(const statement& s, optional_key_parts parts) {
+        of_operands.clear();
+        if (parts.indices && (s.kinds & has_binders) != 0) find_uses(s);
+    }
 
 private:
+    void find_uses(const statement&);
+
     std::vector<int> word_operands_;
 };
 
@@ -166,7 +177,10 @@ struct view_relations {
     std::vector<std::int8_t> steps;  // [pairs][axes before collapse]
     std::vector<shift> shifts;       // filled where binders only shift
 
-    void find(const statement&, std::uint8_t kinds, optional_key_parts, const bound_axes&, const aligned_strides&);
+    void find(const statement& s, optional_key_parts parts, const bound_axes& bound, const aligned_strides& aligned) {
+        pairs.clear(), shifts.clear();
+        if (parts.relations && s.shapes.empty()) find_relations(s, bound, aligned);
+    }
     bool empty() const noexcept { return pairs.empty(); }
     const std::int8_t* steps_of(std::size_t pair) const noexcept { return steps.data() + pair * axes_; }
     /// Whether related views differ along the outer of two axes, or one of the axes is shifted.
@@ -175,7 +189,8 @@ struct view_relations {
                    std::span<const std::uint16_t> distinct) const;
 
 private:
-    bool find_shifts(const statement&, std::uint8_t kinds, const bound_axes&, const aligned_strides&);
+    void find_relations(const statement&, const bound_axes&, const aligned_strides&);
+    bool find_shifts(const statement&, const bound_axes&, const aligned_strides&);
     bool find_shifts_of(const statement&, const bound_axes::binder&, detail::place_rule, const aligned_strides&);
     bool move_shifted_strides(const statement&, const aligned_strides&);
     void find_pairs(const statement&, const aligned_strides&, const std::vector<index_t>& strides);
@@ -193,7 +208,7 @@ struct collapsed_axes {
     std::vector<int> owners;
     std::vector<int> innermost;   // of the axes that each one merges, before collapse
     std::size_t outer = 0;        // number of output axes; they come first
-    bool keep_relations = false;  // whether the key says how views are related
+    bool keep_relations = false;  // whether related views keep axes from merging, and the key relates them
 
     void collapse(const aligned_strides&, const bound_axes&, const view_relations&);
     std::size_t count() const noexcept { return extents.size(); }
@@ -228,8 +243,11 @@ struct iterated_steps {
     std::uint16_t stepped = 0;      // the first view of the stepped array
     std::vector<int> output_steps;  // from that view to the output, on the key's axes
 
-    void find(const statement&, std::uint8_t kinds, const aligned_strides&, const view_relations&,
-              const collapsed_axes&);
+    void find(const statement& s, const aligned_strides& aligned, const view_relations& relations,
+              const collapsed_axes& key) {
+        const bool is_candidate = s.repeated.steps > 1 && key.keep_relations && s.kinds == has_any;
+        steps = is_candidate && s.outputs.size() == 1 ? steps_in_one_kernel(s, aligned, relations, key) : 1;
+    }
     void append_to(std::vector<std::uint32_t>& words) const;
 
 private:
@@ -257,13 +275,13 @@ struct axis_classes {
     bool short_rows = false;     // whether the key says which operands are dense
     bool whole_columns = false;  // whether a block scans whole columns
 
-    void find(const statement&, std::uint8_t kinds, environment_class, const class_stages&);
+    void find(const statement&, environment_class, const class_stages&);
 };
 
 /// Stage 5: the words.
 class class_words {
 public:
-    void write(const statement&, std::uint8_t kinds, environment_class, const class_stages&, const axis_classes&,
+    void write(const statement&, environment_class, const class_stages&, const axis_classes&,
                std::vector<std::uint32_t>& words);
 
 private:

@@ -79,11 +79,11 @@ detail::operand_head class_words::head_of_operand(const statement& s, std::size_
     return head;
 }
 
-void class_words::write(const statement& s, std::uint8_t kinds, environment_class env, const class_stages& stages,
+void class_words::write(const statement& s, environment_class env, const class_stages& stages,
                         const axis_classes& classes, std::vector<std::uint32_t>& words) {
     const collapsed_axes& axes = stages.axes;
     const library_operands& libraries = stages.libraries;
-    const bool folds = env.where == detail::target::cuda && (kinds & (has_reductions | has_scans)) != 0;
+    const bool folds = env.where == detail::target::cuda && (s.kinds & (has_reductions | has_scans)) != 0;
 
     detail::key_header header;
     header.where = env.where;
@@ -110,12 +110,12 @@ void class_words::write(const statement& s, std::uint8_t kinds, environment_clas
     distinct_.clear();
     matched_along_other_axes_.clear();
     const auto write_strides = [&](std::size_t row) {
+        const index_t* const strides = axes.strides_of(row);
         std::fill_n(out, per_row - detail::head_words, 0u);
-        for (std::size_t a = 0; a < axes.count(); ++a) {
-            const index_t stride = axes.strides_of(row)[a];
-            const auto c = stride == 0   ? detail::stride_class::broadcast
-                           : stride == 1 ? detail::stride_class::unit
-                                         : detail::stride_class::strided;
+        for (std::size_t a = 0; a < header.axes; ++a) {
+            const auto c = strides[a] == 0   ? detail::stride_class::broadcast
+                           : strides[a] == 1 ? detail::stride_class::unit
+                                             : detail::stride_class::strided;
             out[a / detail::stride_classes_per_word] |= static_cast<std::uint32_t>(c)
                                                         << (2 * (a % detail::stride_classes_per_word));
         }
@@ -145,7 +145,7 @@ void class_words::write(const statement& s, std::uint8_t kinds, environment_clas
         out += detail::head_words;
         write_strides(row);
     }
-    if ((kinds & has_texts) != 0) append_texts(s, words);
+    if ((s.kinds & has_texts) != 0) append_texts(s, words);
     if (axes.keep_relations) stages.relations.append_to(words, stages.shapes.bound, axes, distinct_);
     if (stages.iteration.steps > 1) stages.iteration.append_to(words);
 }

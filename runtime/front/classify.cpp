@@ -1,3 +1,4 @@
+// Calls the stages of classification in order.
 #include "runtime/front/classify.hpp"
 
 namespace ingot::runtime {
@@ -22,29 +23,34 @@ std::uint8_t kinds_of(std::span<const word> program) {
 }
 
 const classified& classifier::classify(const statement& s, environment_class env) {
-    const std::uint8_t kinds = s.kinds != 0 ? s.kinds : kinds_of(s.program);
-    if ((kinds & has_binders) == 0 && s.shapes.empty() && contiguous_.classify(s, env)) return contiguous_.result();
+    if (s.kinds == 0) {
+        statement known = s;
+        known.kinds = kinds_of(s.program);
+        return classify(known, env);
+    }
+    if ((s.kinds & has_binders) == 0 && s.shapes.empty() && contiguous_.classify(s, env)) return contiguous_.result();
 
     auto& [shapes, aligned, libraries, indices, relations, axes, iteration] = stages_;
-    shapes.find(s, kinds);
-    c_.shape = shapes.result;
+    shapes.find(s);
     c_.size = shapes.size;
-    c_.steps = 1;
-    c_.extents.clear();
-    c_.words.clear();
-    if (c_.size == 0) return c_;
-
-    aligned.align(s, shapes, kinds);
-    libraries.find(s, kinds);
-    indices.find(s, kinds, env.optional_parts);
-    relations.find(s, kinds, env.optional_parts, shapes.bound, aligned);
-    axes.collapse(aligned, shapes.bound, relations);
-    iteration.find(s, kinds, aligned, relations, axes);
-    classes_.find(s, kinds, env, stages_);
-    words_.write(s, kinds, env, stages_, classes_, c_.words);
-    c_.extents = axes.extents;
-    c_.strides = axes.strides;
-    c_.steps = iteration.steps;
+    if (c_.size == 0) {
+        c_.steps = 1;
+        c_.extents.clear();
+        c_.words.clear();
+    } else {
+        aligned.align(s, shapes);
+        libraries.find(s);
+        indices.find(s, env.optional_parts);
+        relations.find(s, env.optional_parts, shapes.bound, aligned);
+        axes.collapse(aligned, shapes.bound, relations);
+        iteration.find(s, aligned, relations, axes);
+        classes_.find(s, env, stages_);
+        words_.write(s, env, stages_, classes_, c_.words);
+        c_.steps = iteration.steps;
+        c_.extents.swap(axes.extents);
+        c_.strides.swap(axes.strides);
+    }
+    c_.shape.swap(shapes.result);
     return c_;
 }
 

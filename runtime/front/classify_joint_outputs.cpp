@@ -1,7 +1,7 @@
-// Classification of outputs of several shapes. The statement's axes are those of the largest output; each other output
-// lies on some of them, in order. Extents often leave open which ones: for a square matrix, a sum over rows has the
-// same shape as one over columns. So the arrays that both trees read decide: along axes on which they move alike, an
-// element loaded for one output serves the other.
+// Stage 2 of classification, for outputs of several shapes. The statement's axes are those of the largest output; each
+// other output lies on some of them, in order. Extents often leave open which ones: for a square matrix, a sum over
+// rows has the same shape as one over columns. So the arrays that both trees read decide: along axes on which they move
+// alike, an element loaded for one output serves the other.
 #include <algorithm>
 #include <utility>
 

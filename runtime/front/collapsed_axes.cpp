@@ -32,10 +32,8 @@ void collapsed_axes::merge(const aligned_strides& aligned, const bound_axes& bou
         const std::size_t last = innermost.empty() ? 0 : static_cast<std::size_t>(innermost.back());
         bool merges = !innermost.empty() && !of_library && owners.back() == owner &&
                       !(keep_relations && relations.keep_apart(last, a));
-        for (std::size_t r = 0; merges && r < rows; ++r) {
-            const index_t* const strides_here = aligned.strides_of(r);
-            merges = strides_here[last] == strides_here[a] * extent;
-        }
+        const index_t* row = aligned.strides.data();
+        for (std::size_t r = 0; merges && r < rows; ++r, row += raw) merges = row[last] == row[a] * extent;
         if (merges) {
             innermost.back() = axis;
             extents.back() *= extent;
@@ -51,8 +49,10 @@ void collapsed_axes::merge(const aligned_strides& aligned, const bound_axes& bou
                           std::to_string(count()) + ", more than " + std::to_string(detail::max_rank) +
                           "; evaluate a part first, by eval(part)");
     strides.resize(rows * count());
-    for (std::size_t r = 0; r < rows; ++r)
-        for (std::size_t k = 0; k < count(); ++k) strides[r * count() + k] = aligned.strides_of(r)[innermost[k]];
+    index_t* to = strides.data();
+    const index_t* row = aligned.strides.data();
+    for (std::size_t r = 0; r < rows; ++r, row += raw)
+        for (const int axis : innermost) *to++ = row[axis];
 }
 
 bool collapsed_axes::has_short_rows() const noexcept { return outer > 1 && inner() < short_row; }

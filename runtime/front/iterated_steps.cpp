@@ -1,6 +1,6 @@
-// Decides whether one kernel may do several steps of a repeated statement, and writes these steps into the key. The
-// steps must be a two-dimensional stencil over the stepped array: the kernel keeps the rows of each step on the chip
-// (codegen/cuda/map/stencil_steps.cpp) and moves the bytes of one step.
+// Stage 4 of classification: decides whether one kernel may do several steps of a repeated statement, and writes these
+// steps into the key. The steps must be a two-dimensional stencil over the stepped array: the kernel keeps the rows of
+// each step on the chip (codegen/cuda/map/stencil_steps.cpp) and moves the bytes of one step.
 #include <algorithm>
 #include <cstdlib>
 
@@ -30,12 +30,6 @@ std::uint32_t cost_of(std::span<const detail::word> program) {
 }
 
 }  // namespace
-
-void iterated_steps::find(const statement& s, std::uint8_t kinds, const aligned_strides& aligned,
-                          const view_relations& relations, const collapsed_axes& key) {
-    const bool is_candidate = s.repeated.steps > 1 && key.keep_relations && kinds == has_any && s.outputs.size() == 1;
-    steps = is_candidate ? steps_in_one_kernel(s, aligned, relations, key) : 1;
-}
 
 /// Sets `stepped` and `output_steps` where the result is more than 1.
 std::uint32_t iterated_steps::steps_in_one_kernel(const statement& s, const aligned_strides& aligned,

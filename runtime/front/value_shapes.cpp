@@ -29,10 +29,10 @@ bool broadcast_into(std::vector<index_t>& shape, extents_ref other) {
 
 }  // namespace
 
-void value_shapes::find(const statement& s, std::uint8_t kinds) {
+void value_shapes::find(const statement& s) {
     result.clear();
     bound.binders.clear();
-    if ((kinds & has_binders) != 0 || !s.shapes.empty())
+    if ((s.kinds & has_binders) != 0 || !s.shapes.empty())
         find_values(s);
     else
         broadcast_operands(s);

@@ -1,5 +1,5 @@
-// Optional parts of a key: (1) views of one buffer a few elements apart, as stencils read them, also by shifts with
-// borders (roll, pad); (2) operands that are only indices.
+// Stage 3 of classification, optional parts of a key: (1) views of one buffer a few elements apart, as stencils read
+// them, also by shifts with borders (roll, pad); (2) operands that are only indices.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -38,25 +38,20 @@ bool find_steps(const aligned_strides& aligned, index_t distance, const index_t*
     }
 }
 
-void view_relations::find(const statement& s, std::uint8_t kinds, optional_key_parts parts, const bound_axes& bound,
-                          const aligned_strides& aligned) {
-    pairs.clear();
-    shifts.clear();
-    if (!parts.relations || !s.shapes.empty()) return;
+void view_relations::find_relations(const statement& s, const bound_axes& bound, const aligned_strides& aligned) {
     axes_ = aligned.axes();
-    if ((kinds & has_binders) == 0)
+    if ((s.kinds & has_binders) == 0)
         find_pairs(s, aligned, aligned.strides);
-    else if (find_shifts(s, kinds, bound, aligned))
+    else if (find_shifts(s, bound, aligned))
         find_pairs(s, aligned, shifted_strides_);
 }
 
 /// Whether binders only read a few elements further along, where beyond the ends they wrap around or take the nearest
 /// or the mirrored element. Sets `shifts`, and `shifted_strides_` to the strides of
 /// unshifted views.
-bool view_relations::find_shifts(const statement& s, std::uint8_t kinds, const bound_axes& bound,
-                                 const aligned_strides& aligned) {
+bool view_relations::find_shifts(const statement& s, const bound_axes& bound, const aligned_strides& aligned) {
     using detail::word_kind;
-    if ((kinds & (has_reductions | has_scans | has_libraries)) != 0 || s.outputs[0].scattered) return false;
+    if ((s.kinds & (has_reductions | has_scans | has_libraries)) != 0 || s.outputs[0].scattered) return false;
     std::size_t binder = 0;
     for (const detail::word w : s.program) {
         const word_kind kind = detail::kind_of_word(w);
@@ -212,10 +207,8 @@ void view_relations::append_to(std::vector<std::uint32_t>& words, const bound_ax
 }
 
 /// Marks arrays of integers that are, unchanged, the index of a gather.
-void index_uses::find(const statement& s, std::uint8_t kinds, optional_key_parts parts) {
+void index_uses::find_uses(const statement& s) {
     constexpr int no_operand = -1;
-    of_operands.clear();
-    if (!parts.indices || (kinds & has_binders) == 0) return;
     of_operands.assign(s.operands.size(), 0);
     word_operands_.clear();
     int next = 0;

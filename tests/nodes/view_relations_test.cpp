@@ -6,6 +6,7 @@
 #include <ingot/ingot.hpp>
 
 #include "codegen/graph/key.hpp"
+#include "runtime/front/classify.hpp"
 #include "runtime/front/dispatch_cache.hpp"
 #include "runtime/trees/lazy.hpp"
 #include "tests/nodes/reference.hpp"
