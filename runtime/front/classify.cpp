@@ -6,6 +6,16 @@ namespace ingot::runtime {
 using detail::word;
 using detail::word_kind;
 
+namespace {
+
+/// Swaps instead of copying. Both sides get room for the numbers at once, so that a warm statement allocates nothing.
+void hand_over(std::vector<index_t>& stage, std::vector<index_t>& result) {
+    result.swap(stage);
+    stage.reserve(result.size());
+}
+
+}  // namespace
+
 std::uint8_t kinds_of(std::span<const word> program) {
     std::uint8_t kinds = has_any;
     for (const word w : program) {
@@ -47,10 +57,10 @@ const classified& classifier::classify(const statement& s, environment_class env
         classes_.find(s, env, stages_);
         words_.write(s, env, stages_, classes_, c_.words);
         c_.steps = iteration.steps;
-        c_.extents.swap(axes.extents);
-        c_.strides.swap(axes.strides);
+        hand_over(axes.extents, c_.extents);
+        hand_over(axes.strides, c_.strides);
     }
-    c_.shape.swap(shapes.result);
+    hand_over(shapes.result, c_.shape);
     return c_;
 }
 

@@ -39,9 +39,11 @@ class met_operands {
 public:
     static constexpr std::uint16_t none = 0xffff;
 
-    met_operands(Leaves leaves, std::vector<std::uint16_t>& displaced) : leaves_(leaves), displaced_(displaced) {
+    met_operands(Leaves leaves, std::size_t count, std::vector<std::uint16_t>& displaced)
+        : leaves_(leaves), displaced_(displaced) {
         std::fill_n(lines_, line_count, none);
         displaced_.clear();
+        displaced_.reserve(count);  // now, for which operands are displaced depends on addresses
     }
     /// An earlier operand that is the same view of an array as number `i`, or none.
     template <class Leaf>
@@ -221,7 +223,7 @@ bool contiguous_classifier::classify(const statement& s, environment_class env) 
     l.write_head(env, s.outputs.size(), s.program.size(), s.operands.size(), c_.words.data());
 
     const operand* const operands = s.operands.data();
-    met_operands met(s.operands, displaced_);
+    met_operands met(s.operands, s.operands.size(), displaced_);
     std::uint32_t* out = c_.words.data() + head_words;
     const std::uint32_t* const first = out;
     arrays_.clear();
@@ -265,9 +267,9 @@ namespace {
 template <class Leaves>
 class confirmation {
 public:
-    confirmation(const common_layout& l, Leaves leaves, const std::uint32_t* expected,
+    confirmation(const common_layout& l, Leaves leaves, std::size_t count, const std::uint32_t* expected,
                  std::vector<std::uint16_t>& displaced)
-        : layout_(l), leaves_(leaves), expected_(expected), met_(leaves, displaced) {}
+        : layout_(l), leaves_(leaves), expected_(expected), met_(leaves, count, displaced) {}
 
     /// Checks leaf number i. `on_distinct` is called where the words say that it equals no earlier leaf, before that is
     /// checked.
@@ -308,7 +310,7 @@ bool confirm_head(const common_layout& l, environment_class env, std::size_t pro
 bool contiguous_classifier::confirm(const statement& s, environment_class env, std::span<const std::uint32_t> words) {
     const common_layout l(s);
     if (l.size <= 1 || !confirm_head(l, env, s.program.size(), s.operands.size(), s.outputs, words)) return false;
-    confirmation all(l, s.operands, words.data() + head_words, displaced_);
+    confirmation all(l, s.operands, s.operands.size(), words.data() + head_words, displaced_);
     arrays_.clear();
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const auto number = static_cast<std::uint16_t>(i);
@@ -332,7 +334,7 @@ bool contiguous_classifier::confirm(const tree_statement& s, environment_class e
         firsts_.resize(leaves);
     }
     arrays_.clear();
-    confirmation all(l, leaf_pointers{firsts_.data()}, words.data() + head_words, displaced_);
+    confirmation all(l, leaf_pointers{firsts_.data()}, leaves, words.data() + head_words, displaced_);
     std::uint16_t i = 0;
     for (leaf_block* part = &s.leaves; part != nullptr; part = part->next)
         for (const leaf_record& leaf : *part) {
