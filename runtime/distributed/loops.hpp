@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/distributed/storage.hpp"
-#include "runtime/front/classify.hpp"
+#include "runtime/front/statement.hpp"
 
 namespace ingot::runtime {
 

@@ -1,46 +1,13 @@
-// Joint dimension collapse, and the words of a key: axes, operands, outputs.
+// Stage 5 of classification: the words of a key: header, axes, operands, outputs, texts.
 #include <algorithm>
-#include <cstdlib>
-#include <string>
-#include <utility>
 
-#include <ingot/core/error.hpp>
 #include <ingot/kernels/kernel_text.hpp>
 
-#include "runtime/front/classify.hpp"
-#include "runtime/system/environment.hpp"
+#include "runtime/front/class_stages.hpp"
 
 namespace ingot::runtime {
 
 using detail::operand_kind;
-using detail::word;
-
-namespace {
-
-/// Fewer results than this do not fill a large GPU with one block each: it takes two for each of its 132
-/// multiprocessors.
-constexpr index_t few_rows = 264;
-/// Reads a threshold from a test's environment variable.
-index_t number_of_test(const char* variable, index_t otherwise) {
-    const std::optional<std::string> given = environment_text(variable);
-    return given ? std::atoll(given->c_str()) : otherwise;
-}
-/// This many results give a large GPU an eighth of the threads that it has room for. Tests with random trees set fewer.
-index_t many_results() {
-    static const index_t wanted = number_of_test("INGOT_TEST_MANY_RESULTS", index_t{1} << 15);
-    return wanted;
-}
-constexpr index_t short_row = 32;
-/// Whether a loop of n elements in a thread is worth a kernel of its own: n is small, or n is short and a multiple of
-/// 4.
-constexpr bool is_unrolled(index_t n) { return n <= 8 || (n <= short_row && n % 4 == 0); }
-
-}  // namespace
-
-index_t narrow_reach() {
-    static const index_t reach = number_of_test("INGOT_TEST_NARROW_REACH", index_t{1} << 31);
-    return reach;
-}
 
 std::uint8_t few_places_of(const statement& s, const output& o, detail::target where) {
     if (where != detail::target::cuda || !o.scattered || !*o.memory ||
@@ -57,87 +24,14 @@ std::uint8_t few_places_of(const statement& s, const output& o, detail::target w
     return 0;
 }
 
-void classifier::order_axes(const statement& s) {
-    for (std::size_t k = 0; k < s.outputs.size(); ++k) {
-        if (!s.shapes.empty() && !is_joint(s.shapes[k])) continue;  // join_axes set its strides
-        const output& o = s.outputs[k];
-        const std::size_t row = s.operands.size() + k;
-        if (o.scattered) continue;
-        if (*o.memory) {
-            axis_pool_.clear();
-            for (int j = 0; j < static_cast<int>(c_.shape.size()); ++j) axis_pool_.push_back(j);
-            set_strides(row, *o.where, axis_pool_.data(), static_cast<int>(c_.shape.size()));
-        } else {
-            index_t stride = 1;
-            for (std::size_t j = c_.shape.size(); j-- > 0; stride *= c_.shape[j])
-                raw_strides_[row * raw_extents_.size() + j] = c_.shape[j] == 1 ? 0 : stride;
-        }
-    }
-    order_.resize(raw_extents_.size());
-    for (std::size_t j = 0; j < order_.size(); ++j) order_[j] = static_cast<int>(j);
-    // Where the output is a transposed view, the axes follow the output's strides, the longest first.
-    const index_t* out = raw_strides_.data() + s.operands.size() * raw_extents_.size();
-    if (!*s.outputs[0].memory) return;
-    for (std::size_t j = 1; j < c_.shape.size(); ++j)  // insertion sort: std::stable_sort would allocate
-        for (std::size_t k = j; k > 0 && std::abs(out[order_[k]]) > std::abs(out[order_[k - 1]]); --k)
-            std::swap(order_[k], order_[k - 1]);
-}
-
-void classifier::collapse() {
-    const std::size_t raw = raw_extents_.size();
-    const std::size_t rows = raw ? raw_strides_.size() / raw : 0;
-    std::vector<int>& raw_axes = axis_pool_;  // innermost raw axis of each collapsed axis
-    raw_axes.clear();
-    c_.extents.clear();
-    for (const int axis : order_) {
-        const auto a = static_cast<std::size_t>(axis);
-        const index_t extent = raw_extents_[a];
-        const int owner = owners_[a];
-        if (extent == 1 && !is_library(owner) && !is_gather(owner)) continue;
-        bool merges = !raw_axes.empty() && !is_library(owner) &&
-                      owners_[static_cast<std::size_t>(raw_axes.back())] == owner &&
-                      may_merge(static_cast<std::size_t>(raw_axes.back()), a);
-        for (std::size_t r = 0; merges && r < rows; ++r)
-            merges =
-                raw_strides_[r * raw + static_cast<std::size_t>(raw_axes.back())] == raw_strides_[r * raw + a] * extent;
-        if (merges) {
-            raw_axes.back() = axis;
-            c_.extents.back() *= extent;
-        } else {
-            raw_axes.push_back(axis);
-            c_.extents.push_back(extent);
-        }
-    }
-    if (raw_axes.size() > static_cast<std::size_t>(detail::max_rank))
-        throw shape_error("[evaluate] the axes of the result and those that its reductions and scans work along are " +
-                          std::to_string(raw_axes.size()) + ", more than " + std::to_string(detail::max_rank) +
-                          "; evaluate a part first, by eval(part)");
-    c_.strides.resize(rows * raw_axes.size());
-    for (std::size_t r = 0; r < rows; ++r)
-        for (std::size_t k = 0; k < raw_axes.size(); ++k)
-            c_.strides[r * raw_axes.size() + k] = raw_strides_[r * raw + static_cast<std::size_t>(raw_axes[k])];
-}
-
-bool classifier::has_short_rows() const {
-    std::size_t outer = c_.extents.size();
-    while (outer > 0 && owners_[static_cast<std::size_t>(axis_pool_[outer - 1])] != 0) --outer;
-    return outer > 1 && c_.extents[outer - 1] < short_row;
-}
-
-bool classifier::moves(operand_range range, std::size_t axis) const {
-    for (std::size_t i = range.first; i < range.last; ++i)
-        if (c_.strides_of(i)[axis] != 0) return true;
-    return false;
-}
-
-std::uint16_t classifier::first_equal_operand(const statement& s, std::size_t i) {
+std::uint16_t class_words::first_equal_operand(const statement& s, std::size_t i, const collapsed_axes& axes) {
     const operand& o = s.operands[i];
     for (const std::uint16_t k : distinct_) {
         if (!have_one_origin(s.operands[k], o)) continue;
-        if (o.where == nullptr || has_strides_of(i, k)) return k;
+        if (o.where == nullptr || axes.has_strides_of(i, k)) return k;
         // Along other axes, a view may equal two views that differ from each other.
-        const auto unlike = [&](const matched_view& v) { return v.first == k && !is_same_view(i, v.operand); };
-        if (!is_same_view(i, k) || std::ranges::any_of(matched_along_other_axes_, unlike)) continue;
+        const auto unlike = [&](const matched_view& v) { return v.first == k && !axes.is_same_view(i, v.operand); };
+        if (!axes.is_same_view(i, k) || std::ranges::any_of(matched_along_other_axes_, unlike)) continue;
         matched_along_other_axes_.push_back({static_cast<std::uint16_t>(i), k});
         return k;
     }
@@ -145,36 +39,39 @@ std::uint16_t classifier::first_equal_operand(const statement& s, std::size_t i)
     return distinct_.back();
 }
 
-detail::operand_head classifier::head_of_operand(const statement& s, std::size_t i) {
+detail::operand_head class_words::head_of_operand(const statement& s, std::size_t i, bool folds,
+                                                  const class_stages& stages, const axis_classes& classes) {
+    const collapsed_axes& axes = stages.axes;
+    const library_operands& libraries = stages.libraries;
     const operand& o = s.operands[i];
     detail::operand_head head;
     head.kind = o.kind;
     head.type = o.type;
     head.exponent = o.exponent;
-    head.same_as = first_equal_operand(s, i);
-    if (!index_use_.empty()) head.index = static_cast<detail::index_use>(index_use_[i]);
+    head.same_as = first_equal_operand(s, i, axes);
+    if (!stages.indices.of_operands.empty()) head.index = static_cast<detail::index_use>(stages.indices.of_operands[i]);
     const std::size_t bytes = detail::size_of(o.type);
     switch (o.kind) {
         case operand_kind::array: {
             const std::uintptr_t address = address_of(*o.memory, *o.where, o.type);
-            head.vector = is_vector(i, address, bytes, vector_bytes);
-            head.dense =
-                (short_rows_ && is_dense(i, address)) || (whole_columns_ != 0 && is_run_of_columns(i, address));
-            head.wide = is_wide(i, bytes);
-            head.repeats = folds_ && repeats_elements(i);
-            if (!library_uses_.empty() && library_uses_[i].owner != 0)
-                head.suits_library = suits_library(i, library_uses_[i], address);
+            head.vector = axes.is_vector(i, address, bytes, vector_bytes);
+            head.dense = (classes.short_rows && axes.is_dense(i, address)) ||
+                         (classes.whole_columns && axes.is_run_of_columns(i, address));
+            head.wide = axes.is_wide(i, bytes);
+            head.repeats = folds && axes.repeats_elements(i);
+            if (!libraries.uses.empty() && libraries.uses[i].owner != 0)
+                head.suits_library = libraries.suits(i, axes, address);
             for (const output& out : s.outputs) head.aliased |= *out.memory && share_bytes(**out.memory, *o.memory);
             break;
         }
         case operand_kind::generator:  // four counters make one call of the generator
-            head.vector = is_vector(i, static_cast<std::uintptr_t>(o.where->offset), 1, 4);
-            head.wide = is_wide(i, 1);
+            head.vector = axes.is_vector(i, static_cast<std::uintptr_t>(o.where->offset), 1, 4);
+            head.wide = axes.is_wide(i, 1);
             break;
         case operand_kind::pick:
-            head.wide = is_wide(i, 1);
-            if (!library_uses_.empty() && library_uses_[i].picks)
-                head.vector = is_vector_of_library(i, o.where->offset);
+            head.wide = axes.is_wide(i, 1);
+            if (!libraries.uses.empty() && libraries.uses[i].picks)
+                head.vector = libraries.is_vector(i, axes, o.where->offset);
             break;
         default:
             break;
@@ -182,112 +79,11 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
     return head;
 }
 
-void classifier::find_picks(const statement& s) {
-    picks_.clear();
-    int next_operand = 0;
-    for (const word w : s.program) {
-        const detail::word_kind kind = detail::kind_of_word(w);
-        if (detail::is_binder(kind)) picks_.push_back({kind, static_cast<std::size_t>(next_operand)});
-        next_operand += detail::operands_of_word(w);
-    }
-}
-
-void classifier::find_gathers(const statement& s) {
-    gather_owners_.assign(1, false);  // the output axes have owner 0, which is no gather
-    for (const word w : s.program)
-        if (const detail::word_kind kind = detail::kind_of_word(w); detail::is_binder(kind))
-            gather_owners_.push_back(kind == detail::word_kind::gather);
-}
-
-bool classifier::is_of(detail::word_kind kind, int owner) const {
-    return owner != 0 && static_cast<std::size_t>(owner) <= picks_.size() &&
-           picks_[static_cast<std::size_t>(owner - 1)].kind == kind;
-}
-bool classifier::is_scan(int owner) const { return is_of(detail::word_kind::scan, owner); }
-
-/// The largest absolute index that an unravel reads.
-index_t classifier::largest_index(const statement& s, int owner) const {
-    const std::size_t pick = picks_[static_cast<std::size_t>(owner - 1)].operand;
-    index_t low = s.operands[pick].where->offset, high = low;
-    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
-        const index_t reach = c_.strides_of(pick)[a] * (c_.extents[a] - 1);
-        (reach > 0 ? high : low) += reach;
-    }
-    return std::max(std::abs(low), std::abs(high));
-}
-
-/// Whether `owner` is a scan whose results are read one after the other along `axis`.
-bool classifier::walks(int owner, std::size_t axis) const {
-    if (!is_scan(owner)) return false;
-    return c_.strides_of(picks_[static_cast<std::size_t>(owner - 1)].operand)[axis] == 1;
-}
-
-/// The partner of bound axis `a` is an axis that walks the same row again; the result is its number + 1, or 0.
-/// Candidates have the same extent: (1) an output axis along which nothing beneath the binder moves; (2) an axis of an
-/// earlier binder (two reductions of one row). A scan prefers the axis along which its result is read.
-std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
-    const auto owner_of = [&](std::size_t axis) { return owners_[static_cast<std::size_t>(axis_pool_[axis])]; };
-    const auto may_be_partner = [&](std::size_t b) {  // and no earlier axis of this binder has it as its partner
-        for (std::size_t c = a; c-- > 0 && owner_of(c) == owner_of(a);)
-            if (axis_of_key(c).partner == b + 1) return false;
-        for (std::size_t i = 0; i < s.operands.size(); ++i)
-            if (c_.strides_of(i)[a] != 0 && c_.strides_of(i)[b] != 0) return false;
-        // A scan may fold different elements for each position at which its result is read, so one loop cannot serve
-        // both. An axis that is bound beneath the scan is exempt: the folded operand already has all its positions.
-        const auto differs_along = [&](int scan, std::size_t axis) {
-            if (!is_scan(scan)) return false;
-            const operand_range folded = below_[static_cast<std::size_t>(scan - 1)];
-            const int binder = owner_of(axis);
-            if (binder != 0 && binder < scan) {
-                const operand_range bound = below_[static_cast<std::size_t>(binder - 1)];
-                if (bound.first >= folded.first && bound.last <= folded.last) return false;
-            }
-            return moves(folded, axis);
-        };
-        return !differs_along(owner_of(a), b) && !differs_along(owner_of(b), a);
-    };
-    std::uint8_t partner = 0;
-    for (std::size_t b = 0; b < a; ++b) {
-        if (c_.extents[b] != c_.extents[a] || owner_of(b) == owner_of(a) || is_gather(owner_of(b))) continue;
-        const bool walked = walks(owner_of(a), b) || walks(owner_of(b), a);
-        if ((partner != 0 && !walked) || !may_be_partner(b)) continue;
-        partner = static_cast<std::uint8_t>(b + 1);
-        if (walked) break;
-    }
-    return partner;
-}
-
-void classifier::write_words(const statement& s, environment_class env, std::uint8_t kinds) {
-    const std::size_t axes = c_.extents.size();
-    // axis_pool_ holds the innermost raw axis of each collapsed axis; its owner is the collapsed axis' owner.
-    const std::vector<int>& raw_axes = axis_pool_;
-
-    picks_.clear();
-    if ((kinds & (has_scans | has_indexing)) != 0) find_picks(s);
-    index_t results = c_.size;  // with outputs of several shapes, the size of the smallest
-    for (const detail::extents_ref shape : s.shapes) results = std::min(results, shape.size());
-
-    index_t outer = 1, inner = 1, bound = 1, scanned = 1;
-    bool short_rows = false;
-    int last_owner = 0;
-    std::size_t outer_axes = 0;
-    for (std::size_t a = 0; a < axes; ++a) {
-        const int owner = owners_[static_cast<std::size_t>(raw_axes[a])];
-        if (owner == 0) {
-            outer *= c_.extents[a];
-            inner = c_.extents[a];
-            ++outer_axes;
-            continue;
-        }
-        if (is_library(owner) || is_gather(owner)) continue;
-        bound = owner == last_owner ? bound * c_.extents[a] : c_.extents[a];
-        last_owner = owner;
-        if (is_scan(owner))
-            scanned = std::max(scanned, bound);
-        else if (a + 1 == axes || owners_[static_cast<std::size_t>(raw_axes[a + 1])] != owner)
-            short_rows = short_rows ||
-                         (bound > 1 && detail::length_class::of_length(bound) <= detail::length_class::longest_short);
-    }
+void class_words::write(const statement& s, environment_class env, const class_stages& stages,
+                        const axis_classes& classes, std::vector<std::uint32_t>& words) {
+    const collapsed_axes& axes = stages.axes;
+    const library_operands& libraries = stages.libraries;
+    const bool folds = env.where == detail::target::cuda && (s.kinds & (has_reductions | has_scans)) != 0;
 
     detail::key_header header;
     header.where = env.where;
@@ -296,112 +92,37 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     header.outputs = static_cast<std::uint32_t>(s.outputs.size());
     header.program = static_cast<std::uint32_t>(s.program.size());
     header.operands = static_cast<std::uint32_t>(s.operands.size());
-    header.axes = static_cast<std::uint32_t>(axes);
+    header.axes = static_cast<std::uint32_t>(axes.count());
 
     const std::uint32_t per_row = detail::head_words + detail::stride_words(header.axes);
-    c_.words.resize(detail::key_header_words + detail::axis_words * axes +
-                    per_row * (s.operands.size() + s.outputs.size()));
-    std::uint32_t* out = c_.words.data() + detail::key_header_words;
-
-    // `walked` is the size of the largest space that a loop walks: the output axes, with each binder's own axes in
-    // place of the output axes that it walks again and along which its result does not move.
-    index_t walked = outer, again = 1;
-    bool loops_in_threads = false;
-    const bool reduces = (kinds & has_reductions) != 0;
-    const bool folds = reduces || (kinds & has_scans) != 0;
-    folds_ = folds && env.where == detail::target::cuda;
-    short_rows_ = reduces && short_rows && c_.size >= few_rows;
-    const bool gapless = reduces && (kinds & has_scans) == 0 && are_contiguous_columns(s, outer_axes);
-    const auto has_eight_bytes = [&] {
-        return std::ranges::any_of(
-            s.operands, [](const operand& o) { return o.kind == operand_kind::array && detail::size_of(o.type) == 8; });
-    };
-    for (std::size_t a = 0; a < axes; ++a) {
-        detail::axis_class axis;
-        axis.owner = static_cast<std::uint16_t>(owners_[static_cast<std::size_t>(raw_axes[a])]);
-        const bool last_of_owner = a + 1 == axes || owners_[static_cast<std::size_t>(raw_axes[a + 1])] != axis.owner;
-        if (axis.owner == 0) {
-            if (last_of_owner && outer_axes > 1 && inner < short_row) axis.flags |= detail::axis_flags::short_inner;
-            if (last_of_owner && gapless) axis.flags |= detail::axis_flags::of_contiguous(inner, has_eight_bytes());
-            if (a == 0 && folds && results / scanned < few_rows) axis.flags |= detail::axis_flags::few_rows;
-            if (!last_of_owner && c_.extents[a] < short_row && lies_across(s, a, outer_axes - 1))
-                axis.flags |= detail::axis_flags::short_side;
-        } else {
-            index_t length = c_.extents[a];
-            if (is_gather(axis.owner)) {  // a gather reads one position, however long the axis is
-                walked = std::max(walked, length);
-                set_axis_of_key(a, axis);
-                continue;
-            }
-            for (std::size_t b = a;
-                 last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(raw_axes[b])] == axis.owner;)
-                length *= c_.extents[b];
-            if (is_of(detail::word_kind::unravel, axis.owner)) {  // no loop walks the axis, whatever its length
-                if (last_of_owner) walked = std::max({walked, length, largest_index(s, axis.owner)});
-                set_axis_of_key(a, axis);
-                continue;
-            }
-            axis.partner = partner_of(s, a);
-            if (is_library(axis.owner)) {
-                if (last_of_owner) walked = std::max(walked, largest_of_library(axis.owner));
-                axis.flags = length < short_row ? detail::axis_flags::short_inner : 0;
-                set_axis_of_key(a, axis);
-                continue;
-            }
-            if (last_of_owner) {
-                const bool held = env.where == detail::target::cuda && reduces && axis.partner != 0;
-                const bool along = axis.partner == outer_axes;
-                const auto row = held ? detail::length_class::of_row(length, along && !has_eight_bytes())
-                                      : detail::length_class::row_class{detail::length_class::of_length(length), 0};
-                axis.length_class = row.length_class, axis.subclass = row.subclass;
-                if (env.where == detail::target::cuda && reads_again(s, axis.owner)) {
-                    axis.flags |= detail::axis_flags::reads_again;
-                    if (length == c_.extents[a] && is_unrolled(length)) axis.extent = static_cast<std::uint8_t>(length);
-                    loops_in_threads = true;
-                }
-            }
-            std::size_t partner = axis.partner - std::size_t{1};
-            while (partner < a && partner >= outer_axes) partner = axis_of_key(partner).partner - std::size_t{1};
-            if (partner < outer_axes && !moves(below_[axis.owner - std::size_t{1}], partner)) again *= c_.extents[a];
-            if (last_of_owner) walked = std::max(walked, outer / std::exchange(again, 1) * length);
-        }
-        set_axis_of_key(a, axis);
-    }
-    if (loops_in_threads && outer_axes > 1 && inner < short_row && is_unrolled(inner)) {
-        detail::axis_class last = axis_of_key(outer_axes - 1);
-        last.extent = static_cast<std::uint8_t>(inner);
-        set_axis_of_key(outer_axes - 1, last);
-    }
-    out += detail::axis_words * axes;
-    if (folds && env.where == detail::target::cuda && c_.size >= few_rows) write_short_rows(s, outer_axes, gapless);
-    if (reduces && env.where == detail::target::cuda && write_subclasses(s.operands.size(), outer_axes, inner))
-        short_rows_ = c_.size >= few_rows;
-    whole_columns_ =
-        (kinds & has_scans) != 0 && env.where == detail::target::cuda && write_whole_columns(outer_axes, inner)
-            ? outer_axes
-            : 0;
+    words.resize(detail::key_header_words + detail::axis_words * axes.count() +
+                 per_row * (s.operands.size() + s.outputs.size()));
     // Kernels for related views compute indices a few elements beyond the ends of rows.
-    const index_t beyond = relations_.empty() ? 0 : c_.steps > 1 ? 512 : 64;
-    header.wide_index = walked >= narrow_reach() - std::min(beyond, narrow_reach());
-    detail::write_header(header, c_.words.data());
+    const index_t beyond = !axes.keep_relations ? 0 : stages.iteration.steps > 1 ? 512 : 64;
+    header.wide_index = classes.walked >= narrow_reach() - std::min(beyond, narrow_reach());
+    detail::write_header(header, words.data());
 
-    bound_axes_ = axes - outer_axes;
+    std::uint32_t* out = words.data() + detail::key_header_words;
+    for (const detail::axis_class& axis : classes.axes) {
+        axis.write(out);
+        out += detail::axis_words;
+    }
     distinct_.clear();
     matched_along_other_axes_.clear();
     const auto write_strides = [&](std::size_t row) {
+        const index_t* const strides = axes.strides_of(row);
         std::fill_n(out, per_row - detail::head_words, 0u);
-        for (std::size_t a = 0; a < axes; ++a) {
-            const index_t stride = c_.strides_of(row)[a];
-            const auto c = stride == 0   ? detail::stride_class::broadcast
-                           : stride == 1 ? detail::stride_class::unit
-                                         : detail::stride_class::strided;
+        for (std::size_t a = 0; a < header.axes; ++a) {
+            const auto c = strides[a] == 0   ? detail::stride_class::broadcast
+                           : strides[a] == 1 ? detail::stride_class::unit
+                                             : detail::stride_class::strided;
             out[a / detail::stride_classes_per_word] |= static_cast<std::uint32_t>(c)
                                                         << (2 * (a % detail::stride_classes_per_word));
         }
         out += per_row - detail::head_words;
     };
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
-        head_of_operand(s, i).write(out);
+        head_of_operand(s, i, folds, stages, classes).write(out);
         out += detail::head_words;
         write_strides(i);
     }
@@ -411,159 +132,33 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         detail::operand_head head;
         head.type = o.type;
         const std::uintptr_t address = *o.memory ? address_of(**o.memory, *o.where, o.type) : 0;
-        head.vector = is_vector(s.operands.size() + k, address, bytes, vector_bytes);
         const std::size_t row = s.operands.size() + k;
-        head.dense =
-            (short_rows_ && is_dense(row, address)) || (whole_columns_ != 0 && is_run_of_columns(row, address));
-        head.wide = is_wide(s.operands.size() + k, bytes);
-        if (!library_roots_.empty())
-            head.suits_library = is_written_by_library(s, k) && (!library_biased_[k] || adds_bias_in_call(k, env));
+        head.vector = axes.is_vector(row, address, bytes, vector_bytes);
+        head.dense = (classes.short_rows && axes.is_dense(row, address)) ||
+                     (classes.whole_columns && axes.is_run_of_columns(row, address));
+        head.wide = axes.is_wide(row, bytes);
+        if (!libraries.outputs.empty())
+            head.suits_library = libraries.writes(s, k, axes, stages.shapes) &&
+                                 (!libraries.outputs[k].biased || libraries.adds_bias_in_call(k, axes, env));
         head.few_places = few_places_of(s, o, env.where);
         head.write(out);
         out += detail::head_words;
-        write_strides(s.operands.size() + k);
+        write_strides(row);
     }
-    if ((kinds & has_texts) != 0) append_texts(s);
-    if (!relations_.empty()) append_relations();
-    if (c_.steps > 1) append_iteration();
+    if ((s.kinds & has_texts) != 0) append_texts(s, words);
+    if (axes.keep_relations) stages.relations.append_to(words, stages.shapes.bound, axes, distinct_);
+    if (stages.iteration.steps > 1) stages.iteration.append_to(words);
 }
 
-/// Whether each result folds a small window of an operand, and neighbouring results lie so close that a warp's reads of
-/// one element each fill whole sectors: windows that overlap (along each axis that the binder binds the operand has the
-/// stride that it has along an outer axis), or blocks of an image.
-bool classifier::has_windows(std::size_t operand, int owner) const {
-    constexpr index_t most_elements = 256, most_of_block = 64, farthest_neighbour = 4;
-    const index_t* const strides = c_.strides_of(operand);
-    const auto owner_of = [&](std::size_t axis) { return owners_[static_cast<std::size_t>(axis_pool_[axis])]; };
-    std::size_t outer = 0, bound = 0;
-    while (outer < c_.extents.size() && owner_of(outer) == 0) ++outer;
-    if (outer == 0 || strides[outer - 1] < 1 || strides[outer - 1] > farthest_neighbour) return false;
-    index_t elements = 1;
-    bool overlap = strides[outer - 1] == 1;
-    for (std::size_t a = outer; a < c_.extents.size(); ++a) {
-        if (owner_of(a) != owner || strides[a] == 0) continue;
-        ++bound;
-        elements *= c_.extents[a];
-        overlap =
-            overlap && std::any_of(strides, strides + outer, [&](const index_t& along) {
-                return along == strides[a] && c_.extents[static_cast<std::size_t>(&along - strides)] > c_.extents[a];
-            });
-    }
-    return overlap ? elements <= most_elements : bound > 1 && elements <= most_of_block;
-}
-
-/// Whether a binder's axes get axis_flags::reads_again: its results are many, and no array moves along all axes of the
-/// folded value, but in windows that overlap. These are the axes that something beneath the binder moves along, without
-/// those bound beneath it.
-bool classifier::reads_again(const statement& s, int owner) const {
-    const operand_range below = below_[static_cast<std::size_t>(owner - 1)];
-    const auto is_bound_beneath = [&](int other) {
-        const operand_range range = below_[static_cast<std::size_t>(other - 1)];
-        return other < owner && range.first >= below.first && range.last <= below.last;
-    };
-    index_t results = 1;
-    std::uint64_t along = 0;
-    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
-        const int of = owners_[static_cast<std::size_t>(axis_pool_[a])];
-        if (!moves(below, a) || (of != 0 && of != owner && is_bound_beneath(of))) continue;
-        along |= std::uint64_t{1} << a;
-        if (of != owner) results *= c_.extents[a];
-    }
-    if (results < many_results()) return false;
-    for (std::size_t i = below.first; i < below.last; ++i) {
-        if (s.operands[i].kind != operand_kind::array) continue;
-        bool everywhere = true;
-        for (std::size_t a = 0; a < c_.extents.size(); ++a)
-            everywhere = everywhere && ((along >> a & 1u) == 0 || c_.strides_of(i)[a] != 0);
-        if (everywhere && !has_windows(i, owner)) return false;
-    }
-    return true;
-}
-
-/// Writes the subclass of rows in the first length class that blocks cannot stage as one run of memory.
-void classifier::write_short_rows(const statement& s, std::size_t outer_axes, bool contiguous_columns) {
-    for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
-        detail::axis_class row = axis_of_key(a);
-        const bool in_threads = (row.flags & detail::axis_flags::reads_again) != 0;  // each thread loops over a row
-        if (row.length_class != 1 || in_threads || !cannot_stage_rows(s, a, outer_axes, contiguous_columns)) continue;
-        index_t length = c_.extents[a];
-        for (std::size_t b = a; b-- > outer_axes && axis_of_key(b).owner == row.owner;) length *= c_.extents[b];
-        row.subclass = static_cast<std::uint8_t>(1 + detail::length_class::power_of(length));
-        set_axis_of_key(a, row);
-    }
-}
-
-/// Writes the subclasses of rows with strided elements. Returns whether one has its exact inner extent in the key (few
-/// rows side by side).
-bool classifier::write_subclasses(std::size_t operands, std::size_t outer_axes, index_t inner) {
-    if (outer_axes == 0) return false;
-    bool runs = false;
-    const bool narrow = outer_axes > 1 && inner < short_row;
-    for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
-        detail::axis_class row = axis_of_key(a);
-        bool across = row.length_class != 0 && (row.partner != 0 || (!narrow && !is_scan(row.owner)));
-        for (std::size_t i = 0; i < operands; ++i) across = across && c_.strides_of(i)[a] != 1;
-        if (!across) continue;
-        detail::axis_class last = axis_of_key(outer_axes - 1);
-        if (narrow) {
-            if (row.subclass != 0 && row.length_class == 1) continue;  // a thread computes a whole row
-            last.extent = static_cast<std::uint8_t>(inner);
-            runs = true;
-        } else {
-            if (row.partner != 0 && outer_axes == (row.partner > outer_axes ? 1 : 2))
-                last.flags |= detail::axis_flags::of_columns(row.length_class, inner);
-            if (row.partner != 0 && detail::length_class::want_many_blocks(row.length_class) && inner % 8 == 0)
-                last.flags |= detail::axis_flags::whole_sectors;
-            if (axis_of_key(a - 1).owner != row.owner && row.length_class == 1)
-                row.subclass = static_cast<std::uint8_t>(1 + detail::length_class::power_of(c_.extents[a]));
-            set_axis_of_key(a, row);
-        }
-        set_axis_of_key(outer_axes - 1, last);
-    }
-    return runs;
-}
-
-bool classifier::lies_across(const statement& s, std::size_t axis, std::size_t inner) const {
-    for (std::size_t i = 0; i < s.operands.size(); ++i) {
-        const index_t* const strides = c_.strides_of(i);
-        if (strides[axis] == 1 && strides[inner] != 0 && strides[inner] != 1) return true;
-    }
-    return false;
-}
-
-bool classifier::write_whole_columns(std::size_t outer_axes, index_t inner) {
-    bool whole = false;
-    if (outer_axes < 2 || inner >= short_row) return false;
-    for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
-        const detail::axis_class row = axis_of_key(a);
-        whole |= is_scan(row.owner) && !walks(row.owner, outer_axes - 1) && row.length_class != 0 &&
-                 detail::length_class::is_whole(row.length_class, inner);
-    }
-    if (whole) {
-        detail::axis_class last = axis_of_key(outer_axes - 1);
-        last.extent = static_cast<std::uint8_t>(inner);
-        set_axis_of_key(outer_axes - 1, last);
-    }
-    return whole;
-}
-
-void classifier::append_texts(const statement& s) {
+void class_words::append_texts(const statement& s, std::vector<std::uint32_t>& words) const {
     for (const std::uint16_t i : distinct_) {
         if (s.operands[i].kind != operand_kind::text) continue;
         const auto& text = *reinterpret_cast<const detail::kernel_text*>(s.operands[i].bits[0]);
         const std::uint64_t binding = s.operands[i].bits[1];
-        c_.words.insert(c_.words.end(),
-                        {detail::section_head(detail::key_section::text, 2 + text.words.size()),
-                         static_cast<std::uint32_t>(binding), static_cast<std::uint32_t>(binding >> 32)});
-        c_.words.insert(c_.words.end(), text.words.begin(), text.words.end());
+        words.insert(words.end(), {detail::section_head(detail::key_section::text, 2 + text.words.size()),
+                                   static_cast<std::uint32_t>(binding), static_cast<std::uint32_t>(binding >> 32)});
+        words.insert(words.end(), text.words.begin(), text.words.end());
     }
-}
-
-void classifier::full_key(const classified& c, std::span<const word> program, std::vector<std::uint32_t>& key) {
-    const auto head = c.words.begin() + detail::key_header_words;
-    key.assign(c.words.begin(), head);
-    key.insert(key.end(), program.begin(), program.end());
-    key.insert(key.end(), head, c.words.end());
 }
 
 }  // namespace ingot::runtime

@@ -1,11 +1,7 @@
-// Classification of the most common statement: elementwise over contiguous arrays of one shape, into new or existing
-// arrays. A warm evaluation has 80 ns for its key.
+#include "runtime/front/contiguous_fast_path.hpp"
+
 #include <algorithm>
 #include <cstring>
-
-#include <ingot/core/leaves.hpp>
-
-#include "runtime/front/classify.hpp"
 
 namespace ingot::runtime {
 
@@ -43,9 +39,11 @@ class met_operands {
 public:
     static constexpr std::uint16_t none = 0xffff;
 
-    met_operands(Leaves leaves, std::vector<std::uint16_t>& displaced) : leaves_(leaves), displaced_(displaced) {
+    met_operands(Leaves leaves, std::size_t count, std::vector<std::uint16_t>& displaced)
+        : leaves_(leaves), displaced_(displaced) {
         std::fill_n(lines_, line_count, none);
         displaced_.clear();
+        displaced_.reserve(count);  // now, for which operands are displaced depends on addresses
     }
     /// An earlier operand that is the same view of an array as number `i`, or none.
     template <class Leaf>
@@ -215,10 +213,7 @@ bool share_buffers(const Operands& operands, std::span<const std::uint16_t> arra
 
 }  // namespace
 
-/// Classifies the most common statement directly: no binder, every leaf a scalar or an array, every array and every
-/// existing output contiguous and of the result's shape. It writes the same words as the general path. Returns false
-/// for any other statement.
-bool classifier::classify_contiguous(const statement& s, environment_class env) {
+bool contiguous_classifier::classify(const statement& s, environment_class env) {
     const common_layout l(s);
     if (l.size <= 1) return false;
     c_.set_contiguous(l.first->shape(), l.first->rank(), l.size);
@@ -228,10 +223,10 @@ bool classifier::classify_contiguous(const statement& s, environment_class env) 
     l.write_head(env, s.outputs.size(), s.program.size(), s.operands.size(), c_.words.data());
 
     const operand* const operands = s.operands.data();
-    met_operands met(s.operands, distinct_);
+    met_operands met(s.operands, s.operands.size(), displaced_);
     std::uint32_t* out = c_.words.data() + head_words;
     const std::uint32_t* const first = out;
-    contiguous_arrays_.clear();
+    arrays_.clear();
     index_t* stride = c_.strides.data();
     for (std::size_t i = 0; i < s.operands.size(); ++i, out += row_words) {
         const operand& o = operands[i];
@@ -251,11 +246,11 @@ bool classifier::classify_contiguous(const statement& s, environment_class env) 
             write_row(out, head_at(same), static_cast<detail::stride_class>(same[detail::head_words]));
             continue;
         }
-        if (moves && env.optional_parts.relations) contiguous_arrays_.push_back(number);
+        if (moves && env.optional_parts.relations) arrays_.push_back(number);
         write_row(out, head_of(l, number, o).encode(),
                   moves ? detail::stride_class::unit : detail::stride_class::broadcast);
     }
-    if (env.optional_parts.relations && share_buffers(s.operands, contiguous_arrays_)) return false;
+    if (env.optional_parts.relations && share_buffers(s.operands, arrays_)) return false;
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         write_row(out, head_of(l, s.outputs[k]).encode(), detail::stride_class::unit);
         out += row_words;
@@ -266,15 +261,15 @@ bool classifier::classify_contiguous(const statement& s, environment_class env) 
 
 namespace {
 
-/// Whether leaves have the words that classify_contiguous wrote for another statement of the program, and no element is
+/// Whether leaves have the words that `classify` wrote for another statement of the program, and no element is
 /// written before it is read. This is less work than writing the words again. Every bit is compared, because a program
 /// does not contain the dtype in which a weak scalar computes.
 template <class Leaves>
 class confirmation {
 public:
-    confirmation(const common_layout& l, Leaves leaves, const std::uint32_t* expected,
+    confirmation(const common_layout& l, Leaves leaves, std::size_t count, const std::uint32_t* expected,
                  std::vector<std::uint16_t>& displaced)
-        : layout_(l), leaves_(leaves), expected_(expected), met_(leaves, displaced) {}
+        : layout_(l), leaves_(leaves), expected_(expected), met_(leaves, count, displaced) {}
 
     /// Checks leaf number i. `on_distinct` is called where the words say that it equals no earlier leaf, before that is
     /// checked.
@@ -312,45 +307,45 @@ bool confirm_head(const common_layout& l, environment_class env, std::size_t pro
 
 }  // namespace
 
-bool classifier::confirm_contiguous(const statement& s, environment_class env, std::span<const std::uint32_t> words) {
+bool contiguous_classifier::confirm(const statement& s, environment_class env, std::span<const std::uint32_t> words) {
     const common_layout l(s);
     if (l.size <= 1 || !confirm_head(l, env, s.program.size(), s.operands.size(), s.outputs, words)) return false;
-    confirmation all(l, s.operands, words.data() + head_words, distinct_);
-    contiguous_arrays_.clear();
+    confirmation all(l, s.operands, s.operands.size(), words.data() + head_words, displaced_);
+    arrays_.clear();
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const auto number = static_cast<std::uint16_t>(i);
         const auto keep = [&] {
-            if (env.optional_parts.relations && s.operands[i].where != nullptr) contiguous_arrays_.push_back(number);
+            if (env.optional_parts.relations && s.operands[i].where != nullptr) arrays_.push_back(number);
         };
         if (!all.agrees(number, s.operands[i], keep)) return false;
     }
-    if (env.optional_parts.relations && share_buffers(s.operands, contiguous_arrays_)) return false;
+    if (env.optional_parts.relations && share_buffers(s.operands, arrays_)) return false;
     c_.set_contiguous(l.first->shape(), l.first->rank(), l.size);
     return true;
 }
 
-bool classifier::confirm_contiguous(const tree_statement& s, environment_class env,
+bool contiguous_classifier::confirm(const tree_statement& s, environment_class env,
                                     std::span<const std::uint32_t> words) {
     const common_layout l(s);
     const auto leaves = static_cast<std::size_t>(s.leaves.total);
     if (l.size <= 1 || !confirm_head(l, env, s.program.size(), leaves, {&s.out, 1}, words)) return false;
-    if (contiguous_operands_.size() < leaves) {
-        contiguous_operands_.resize(leaves);
-        contiguous_firsts_.resize(leaves);
+    if (operands_.size() < leaves) {
+        operands_.resize(leaves);
+        firsts_.resize(leaves);
     }
-    contiguous_arrays_.clear();
-    confirmation all(l, leaf_pointers{contiguous_firsts_.data()}, words.data() + head_words, distinct_);
+    arrays_.clear();
+    confirmation all(l, leaf_pointers{firsts_.data()}, leaves, words.data() + head_words, displaced_);
     std::uint16_t i = 0;
     for (leaf_block* part = &s.leaves; part != nullptr; part = part->next)
         for (const leaf_record& leaf : *part) {
             const auto keep = [&] {
-                contiguous_firsts_[i] = &leaf;
-                operand& o = contiguous_operands_[i];
+                firsts_[i] = &leaf;
+                operand& o = operands_[i];
                 o.type = leaf.type;
                 if (leaf.is_array()) {
                     o.where = &leaf.where;
                     o.memory = leaf.memory.get();
-                    contiguous_arrays_.push_back(i);
+                    arrays_.push_back(i);
                 } else {
                     std::copy_n(leaf.value.bits, 2, o.bits);
                 }
@@ -358,7 +353,7 @@ bool classifier::confirm_contiguous(const tree_statement& s, environment_class e
             if (!all.agrees(i, leaf, keep)) return false;
             ++i;
         }
-    if (env.optional_parts.relations && share_buffers(contiguous_operands_, contiguous_arrays_)) return false;
+    if (env.optional_parts.relations && share_buffers(operands_, arrays_)) return false;
     c_.set_contiguous(l.first->shape(), l.first->rank(), l.size);
     return true;
 }

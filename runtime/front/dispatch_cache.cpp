@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/front/classify.hpp"
+#include "runtime/front/statement.hpp"
 
 namespace ingot::runtime {
 

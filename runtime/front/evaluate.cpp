@@ -35,8 +35,8 @@ struct detail::slot::entry {
     const std::uint32_t* words;
     bool is_contiguous;
 
-    /// Compares word by word: classify_contiguous wrote `other` a moment ago in pieces of this size, and a read across
-    /// two of them would wait until the processor's store buffer has drained.
+    /// Compares word by word: contiguous_classifier wrote `other` a moment ago in pieces of this size, and a read
+    /// across two of them would wait until the processor's store buffer has drained.
     bool matches(std::span<const std::uint32_t> other) const noexcept {
         if (count != other.size()) return false;
         for (std::size_t i = 0; i < count; ++i)
@@ -124,15 +124,16 @@ void check_contiguous(const classified& taken, std::span<const std::uint32_t> wo
 /// Finds the executable of a contiguous statement (arrays of one shape, into new ones or in place) whose class the slot
 /// has met. Returns null for any other statement.
 template <class Statement>
-const executable* find_contiguous(const slot& cache, classifier& workspace, const Statement& s, environment_class env) {
+const executable* find_contiguous(const slot& cache, contiguous_classifier& workspace, const Statement& s,
+                                  environment_class env) {
     for (const auto& way : cache.entries) {
         const slot::entry* e = way.load(std::memory_order_acquire);
         if (e == nullptr) break;
         if (!e->is_contiguous) continue;
         const executable& found = e->found->latest();
-        if (found.interpreted || !workspace.confirm_contiguous(s, env, {e->words, e->count})) continue;
+        if (found.interpreted || !workspace.confirm(s, env, {e->words, e->count})) continue;
 #if INGOT_DEBUG
-        check_contiguous(workspace.confirmed(), {e->words, e->count}, s, env);
+        check_contiguous(workspace.result(), {e->words, e->count}, s, env);
 #endif
         return &found;
     }
@@ -284,8 +285,8 @@ void evaluate(slot& cache, statement s) {
     // it keeps their packed arguments.
     const bool fresh = std::ranges::none_of(s.outputs, [](const output& o) { return bool(*o.memory); });
     if (fresh && !s.not_contiguous && (s.kinds & (has_lazies | has_binders)) == 0 && s.shapes.empty())
-        if (const executable* found = find_contiguous(cache, own.classes, s, where.environment))
-            return evaluate_with(*found, own.classes.confirmed(), s, *where.stream);
+        if (const executable* found = find_contiguous(cache, own.classes.contiguous(), s, where.environment))
+            return evaluate_with(*found, own.classes.contiguous().result(), s, *where.stream);
     call_signature seen;
     const bool fits = s.repeated.steps == 1 && seen.take(cache, s, where);
     if (fits && evaluate_again(cache, own, seen, s, where)) return;
@@ -321,16 +322,15 @@ bool evaluate_contiguous(slot& cache, const tree_statement& s) {
     if (s.leaves.holder == nullptr || !s.leaves.holder->memory) return false;
     if (s.leaves.holder->memory->device.kind() == device_kind::distributed) return false;
     const execution_context where = context_on(s.leaves.holder->memory->device);
-    classifier& classes = of_thread().classes;
+    contiguous_classifier& classes = of_thread().classes.contiguous();
     const executable* found = find_contiguous(cache, classes, s, where.environment);
     if (found == nullptr) return false;
-    const classified& c = classes.confirmed();
+    const classified& c = classes.result();
     *s.out.memory = allocate_buffer(static_cast<std::size_t>(c.size) * detail::size_of(s.out.type),
                                     where.stream->device, *where.stream);
     *s.out.where = detail::contiguous_layout(c.shape);
-    const std::span<const operand> operands = classes.contiguous_operands();
-    for (const std::uint16_t i : classes.contiguous_arrays())
-        order_read(const_cast<buffer&>(*operands[i].memory), *where.stream);
+    const std::span<const operand> operands = classes.operands();
+    for (const std::uint16_t i : classes.arrays()) order_read(const_cast<buffer&>(*operands[i].memory), *where.stream);
     order_write(**s.out.memory, *where.stream);
     run(*found, c, {s.program, operands, {}, {&s.out, 1}}, *where.stream);
     return true;

@@ -9,7 +9,7 @@
 #include <ingot/kernels/measure.hpp>
 
 #include "runtime/device/stream.hpp"
-#include "runtime/front/classify.hpp"
+#include "runtime/front/statement.hpp"
 #include "runtime/trees/lazy.hpp"
 
 namespace ingot::detail {

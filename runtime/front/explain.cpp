@@ -13,6 +13,7 @@
 #include "codegen/graph/dot.hpp"
 #include "codegen/plan/schedule.hpp"
 #include "runtime/device/device_facts.hpp"
+#include "runtime/front/classify.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/front/joint_outputs.hpp"
 #include "runtime/front/launch.hpp"

@@ -3,7 +3,7 @@
 
 #include <ingot/core/iterate.hpp>
 
-#include "runtime/front/classify.hpp"
+#include "runtime/front/statement.hpp"
 
 namespace ingot::detail {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "runtime/front/classify.hpp"
+#include "runtime/front/statement.hpp"
 
 namespace ingot::runtime {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/device/stream.hpp"
-#include "runtime/front/classify.hpp"
+#include "runtime/front/statement.hpp"
 #include "runtime/kernels/executable.hpp"
 
 namespace ingot::runtime {

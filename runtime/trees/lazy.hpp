@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/front/classify.hpp"
+#include "runtime/front/statement.hpp"
 #include "runtime/trees/narrow_scans.hpp"
 #include "runtime/trees/tree.hpp"
 

@@ -5,7 +5,7 @@
 #include <ingot/core/indexing.hpp>
 #include <ingot/core/lazy.hpp>
 
-#include "runtime/front/classify.hpp"
+#include "runtime/front/statement.hpp"
 
 namespace ingot::runtime {
 

@@ -7,6 +7,7 @@
 
 #include <ingot/ingot.hpp>
 
+#include "runtime/front/classify.hpp"
 #include "runtime/front/dispatch_cache.hpp"
 #include "runtime/front/overlap.hpp"
 #include "tests/nodes/reference.hpp"

@@ -6,6 +6,7 @@
 #include <ingot/ingot.hpp>
 
 #include "codegen/graph/key.hpp"
+#include "runtime/front/classify.hpp"
 #include "runtime/front/dispatch_cache.hpp"
 #include "runtime/trees/lazy.hpp"
 #include "tests/nodes/reference.hpp"
@@ -154,8 +155,8 @@ TEST_CASE("contiguous views that lie apart leave the fast path where relations a
     const stated s(line);
     runtime::classifier c;
     const std::vector<std::uint32_t> words = c.classify(s.statement(), environment({})).words;
-    CHECK(c.confirm_contiguous(s.statement(), environment({}), words));
-    CHECK(!c.confirm_contiguous(s.statement(), environment(with_relations), words));
+    CHECK(c.contiguous().confirm(s.statement(), environment({}), words));
+    CHECK(!c.contiguous().confirm(s.statement(), environment(with_relations), words));
     const stated same(as_leaf(v) + as_leaf(v));
     CHECK(c.classify(same.statement(), environment(with_relations)).is_contiguous);
 }

@@ -10,6 +10,7 @@
 
 #include "codegen/graph/graph.hpp"
 #include "codegen/text/writer.hpp"
+#include "runtime/front/classify.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/front/launch.hpp"
 #include "runtime/kernels/executable.hpp"

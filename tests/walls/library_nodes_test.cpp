@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "count.hpp"
+#include "runtime/front/classify.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/front/launch.hpp"
 #include "tests/arrays/expect.hpp"
