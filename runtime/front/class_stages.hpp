@@ -182,7 +182,7 @@ struct view_relations {
         if (parts.relations && s.shapes.empty()) find_relations(s, bound, aligned);
     }
     bool empty() const noexcept { return pairs.empty(); }
-    const std::int8_t* steps_of(std::size_t pair) const noexcept { return steps.data() + pair * axes_; }
+    const std::int8_t* steps_of(std::size_t relation) const noexcept { return steps.data() + relation * axes_; }
     /// Whether related views differ along the outer of two axes, or one of the axes is shifted.
     bool keep_apart(std::size_t outer, std::size_t inner) const;
     void append_to(std::vector<std::uint32_t>& words, const bound_axes&, const collapsed_axes&,
