@@ -131,7 +131,8 @@ row_uses::row_uses(const key& k, const graph& g, const std::vector<refused_rows>
       nodes_(g.nodes.size()),
       arguments_(detail::most_arguments * g.nodes.size(), use::plain),
       roots_(g.roots.size(), use::plain) {
-    // Cutting makes a temporary of a value that reads at other places and is folded, so all kernels read it as an array.
+    // Cutting makes a temporary of a value that reads at other places and is folded, so all kernels read it as an
+    // array.
     std::vector<bool> is_folded(g.nodes.size());
     for (const node& n : g.nodes)
         if (n.kind == node_kind::reduce || n.kind == node_kind::scan) is_folded[n.arguments[0]] = true;
