@@ -20,12 +20,13 @@ bool is_map(const tree_node& n, detail::op o) {
     return kind_of(n) == word_kind::map && detail::code_of_word(n.code) == static_cast<word>(o);
 }
 
-/// Strides in C order of the axes from `axis` on, and 0 before.
-bool counts_from(const detail::layout& l, int axis, std::span<const index_t> shape) {
+/// Whether the places move in C order along the axes from `axis` up to `behind`, and along no other axis.
+bool counts_along(const detail::layout& l, int axis, int behind, std::span<const index_t> shape) {
     index_t stride = 1;
     for (int j = l.rank(); j-- > 0;) {
-        if (shape[static_cast<std::size_t>(j)] != 1 && l.strides()[j] != (j >= axis ? stride : 0)) return false;
-        stride *= shape[static_cast<std::size_t>(j)];
+        const bool is_counted = j >= axis && j < behind;
+        if (shape[static_cast<std::size_t>(j)] != 1 && l.strides()[j] != (is_counted ? stride : 0)) return false;
+        if (is_counted) stride *= shape[static_cast<std::size_t>(j)];
     }
     return true;
 }
@@ -64,7 +65,7 @@ bool joined_statement::find_parts(const tree_ref& root) {
             if (axis_ == counted.rank()) return false;
             inner_ = counted.strides()[axis_];
         }
-        if (inner_ == 1 ? counted.strides()[axis_] != 1 : !counts_from(counted, axis_, shape_)) return false;
+        if (!counts_along(counted, axis_, merged(), shape_)) return false;
         const index_t last = static_cast<index_t>(static_cast<const number&>(end).value.bits[0]);
         if (!add_part(*arguments_of(*n)[1], start, last)) return false;
         start = last;
@@ -85,8 +86,9 @@ bool joined_statement::add_part(const tree_node& chosen, index_t start, index_t 
     if (place.offset != -start || place.rank() != rank || operand.rank != rank + 1 ||
         operand.shape[rank] != end - start)
         return false;
-    if (inner_ == 1 ? place.strides()[axis_] != 1 : !counts_from(place, axis_, shape_)) return false;
-    // The part itself: without the axes of the result along which its elements are chosen.
+    if (!counts_along(place, axis_, merged(), shape_)) return false;
+    // The part itself: without the axes of the result along which its elements are chosen. It must not move along them,
+    // as it does in a diagonal: then its first and its last view there are equal.
     std::vector<index_t> part = shape_;
     part[static_cast<std::size_t>(axis_)] = (end - start) / inner_;
     detail::view_room view;
@@ -96,12 +98,14 @@ bool joined_statement::add_part(const tree_node& chosen, index_t start, index_t 
         view.extents[view.new_rank] = operand.shape[old_axis];
         view.walks[view.step_count++] = {view.new_rank++, old_axis, 1};
     };
-    const int merged = inner_ == 1 ? axis_ + 1 : rank;  // the axes [axis_, merged) of the result choose
     for (int j = 0; j < axis_; ++j) keep(j);
     keep(rank);
-    for (int j = merged; j < rank; ++j) keep(j);
-    tree_ref seen = view_tree(tree_ref::share(const_cast<tree_node*>(&operand)), view, 0);
-    if (merged - axis_ > 1) seen = reshape_tree(seen, part, 0);
+    for (int j = merged(); j < rank; ++j) keep(j);
+    const tree_ref whole = tree_ref::share(const_cast<tree_node*>(&operand));
+    tree_ref seen = view_tree(whole, view, 0);
+    for (int j = axis_; j < merged(); ++j) view.starts[j] = operand.shape[j] - 1;
+    if (!(view_tree(whole, view, 0)->hash == seen->hash)) return false;
+    if (merged() - axis_ > 1) seen = reshape_tree(seen, part, 0);
     if (!seen) return false;
     are_alike_ = are_alike_ && (parts_.empty() || detail::same_extents(seen->extents(), parts_[0]->extents()));
     parts_.push_back(std::move(seen));

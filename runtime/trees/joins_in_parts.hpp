@@ -24,6 +24,8 @@ public:
 
 private:
     bool find_parts(const detail::tree_ref& root);
+    /// The axes [axis_, merged()) of the result choose the part.
+    int merged() const noexcept { return inner_ == 1 ? axis_ + 1 : static_cast<int>(shape_.size()); }
     bool add_part(const detail::tree_node& chosen, detail::index_t start, detail::index_t end);
 
     std::vector<detail::index_t> shape_;

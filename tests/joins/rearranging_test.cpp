@@ -342,3 +342,22 @@ TEST_CASE("a join that is a statement's value is written part by part, parts of 
         concatenate({lazy<float>(x(all, slice(0, 0)) * 2.0f), lazy<float>(x(all, slice(0, 0)) + c)}, 0);
     CHECK(none_there.shape() == shape_like{12, 0, 8});
 }
+
+TEST_CASE("a join that is seen along several axes at once is none that is written part by part") {
+    const array<int> a = reshape(arange<int>(16), {8, 2}).eval();
+    CHECK(array_equal(eval(diagonal(concatenate({lazy<int>(a), lazy<int>(a)}, 1))), array<int>{0, 3, 4, 7}).item());
+    const array<int> m = reshape(arange<int>(24), {3, 8}).eval(), n = m + 100;
+    const auto turned = concatenate({lazy<int>(flip(m, 1)), lazy<int>(flip(n, 1))}, 0);
+    CHECK(array_equal(eval(diagonal(turned, 1)), diagonal(array<int>(turned), 1)).item());
+    const array<int> c = reshape(arange<int>(12), {4, 3}).eval(), d = reshape(arange<int>(9), {3, 3}).eval() + 100;
+    const auto down = pad(d, {{4, 0}, {0, 0}}, pad_mode::edge), up = pad(c, {{0, 3}, {0, 0}}, pad_mode::edge);
+    const auto positions = sliding_window_view(ogrid(slice(0, 9)), 3);  // move along both axes
+    CHECK(array_equal(eval(where(positions < 4, up, down)),
+                      eval(where(array<index_t>(positions) < 4, array<int>(up), array<int>(down))))
+              .item());
+    const array<int> u{1, 2, 3, 4}, v{7, 8, 9};
+    const auto left = sliding_window_view(pad(u, {{0, 5}}, pad_mode::edge), 3),
+               right = sliding_window_view(pad(v, {{4, 2}}, pad_mode::edge), 3);
+    const auto rows = std::get<0>(ogrid(slice(0, 7), slice(0, 3)));
+    CHECK(array_equal(eval(where(rows < 4, left, right)), where(rows < 4, array<int>(left), array<int>(right))).item());
+}
