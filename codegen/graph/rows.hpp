@@ -3,7 +3,7 @@
 // prefix. The threads that hold a row compute everything about it from one read, phase after phase: reductions and
 // scans of a phase need only results of earlier phases, and the outputs come last. Scans alone, none of which needs
 // another, are no row program. This file analyses the graph; each target chooses whether and how its threads hold such
-// rows (cuda/row/choice.hpp, host/rows.hpp).
+// rows (plan/kernel_choice.hpp).
 #pragma once
 
 #include <cstdint>
