@@ -96,21 +96,21 @@ bool collapsed_axes::are_contiguous_columns(const statement& s) const {
     bool folded = false;
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const operand& o = s.operands[i];
-        const index_t* const strides = strides_of(i);
+        const index_t* const own = strides_of(i);
         std::size_t bound = 0;
         for (std::size_t a = outer; a < count(); ++a) {
-            if (strides[a] == 0) continue;
+            if (own[a] == 0) continue;
             if (bound != 0) return false;
             bound = a;
         }
         if (bound == 0) continue;
         if (o.kind != operand_kind::array) return false;
         index_t run = extents[outer - 1];
-        if (strides[outer - 1] != 1 || strides[bound] != run) return false;
+        if (own[outer - 1] != 1 || own[bound] != run) return false;
         run *= extents[bound];
         for (std::size_t a = outer - 1; a-- > 0;) {
-            if (strides[a] == 0) continue;  // output axes along which the folded array does not move
-            if (strides[a] != run) return false;
+            if (own[a] == 0) continue;  // output axes along which the folded array does not move
+            if (own[a] != run) return false;
             run *= extents[a];
         }
         if (address_of(*o.memory, *o.where, o.type) % vector_bytes != 0) return false;
@@ -123,10 +123,10 @@ bool collapsed_axes::are_contiguous_columns(const statement& s) const {
 /// output axis `output_axis`, or lie innermost where `output_axis` is none.
 bool collapsed_axes::is_run_of_rows(std::size_t row, std::uintptr_t address, std::size_t along,
                                     std::size_t output_axis) const {
-    const index_t* const strides = strides_of(row);
+    const index_t* const own = strides_of(row);
     index_t run = 1;
     const auto goes_on = [&](std::size_t axis) {
-        if (strides[axis] != run) return false;
+        if (own[axis] != run) return false;
         run *= extents[axis];
         return true;
     };
@@ -139,19 +139,19 @@ bool collapsed_axes::is_run_of_rows(std::size_t row, std::uintptr_t address, std
 /// Whether an operand moves along all output axes and forms one run without gaps. Along the scanned output axis it may
 /// move by the binder's axis instead.
 bool collapsed_axes::is_run_of_columns(std::size_t row, std::uintptr_t address) const {
-    const index_t* const strides = strides_of(row);
+    const index_t* const own = strides_of(row);
     const std::size_t inner = outer - 1, down = outer - 2;
     std::size_t scanned = down;
     for (std::size_t a = outer; a < count(); ++a) {
-        if (strides[a] == 0) continue;
-        if (scanned != down || strides[down] != 0) return false;
+        if (own[a] == 0) continue;
+        if (scanned != down || own[down] != 0) return false;
         scanned = a;
     }
     index_t run = extents[inner];
-    if (strides[inner] != 1 || strides[scanned] != run || extents[scanned] != extents[down]) return false;
+    if (own[inner] != 1 || own[scanned] != run || extents[scanned] != extents[down]) return false;
     run *= extents[down];
     for (std::size_t a = down; a-- > 0;) {
-        if (strides[a] != run) return false;
+        if (own[a] != run) return false;
         run *= extents[a];
     }
     return address % vector_bytes == 0;
@@ -171,8 +171,8 @@ bool collapsed_axes::is_lattice(std::span<const std::size_t> axes, const index_t
 
 bool collapsed_axes::lies_across(const statement& s, std::size_t axis) const {
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
-        const index_t* const strides = strides_of(i);
-        if (strides[axis] == 1 && strides[outer - 1] != 0 && strides[outer - 1] != 1) return true;
+        const index_t* const own = strides_of(i);
+        if (own[axis] == 1 && own[outer - 1] != 0 && own[outer - 1] != 1) return true;
     }
     return false;
 }

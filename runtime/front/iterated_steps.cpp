@@ -87,9 +87,9 @@ std::uint32_t iterated_steps::steps_in_one_kernel(const statement& s, const alig
             }
         }
         for (std::size_t a = 0; a < axes; ++a) {
-            const int steps = found_steps_[static_cast<std::size_t>(key.innermost[a])];
-            reaches[a].before = std::max(reaches[a].before, -steps);
-            reaches[a].behind = std::max(reaches[a].behind, steps);
+            const int away = found_steps_[static_cast<std::size_t>(key.innermost[a])];
+            reaches[a].before = std::max(reaches[a].before, -away);
+            reaches[a].behind = std::max(reaches[a].behind, away);
         }
     }
     if (!found) return 1;

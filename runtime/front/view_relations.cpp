@@ -175,8 +175,8 @@ void view_relations::append_to(std::vector<std::uint32_t>& words, const bound_ax
         words.push_back(view | static_cast<std::uint32_t>(base) << 16);
         for (std::size_t a = 0; a < axes.count(); ++a) {
             if (a % detail::steps_per_word == 0) words.push_back(0);
-            const std::int8_t steps = steps_along(static_cast<std::size_t>(axes.innermost[a]));
-            words.back() |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(steps))
+            const std::int8_t away = steps_along(static_cast<std::size_t>(axes.innermost[a]));
+            words.back() |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(away))
                             << 8 * (a % detail::steps_per_word);
         }
     };
