@@ -164,7 +164,7 @@ void measure_selections(bench::report& out) {
         by_hand.clear();
         doubles row;
         for (std::size_t i = 0; i < rows; ++i) {
-            row.assign(x_host.begin() + i * length, x_host.begin() + (i + 1) * length);
+            row.assign(x_host.data() + i * length, x_host.data() + (i + 1) * length);
             const auto middle = row.begin() + length / 2;
             std::nth_element(row.begin(), middle, row.end());
             by_hand.push_back((*std::max_element(row.begin(), middle) + *middle) / 2);

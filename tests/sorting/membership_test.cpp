@@ -51,8 +51,8 @@ std::size_t wrong_of(const array<T>& x, const std::vector<T>& test) {
 
 TEST_CASE_TEMPLATE("isin of few and many elements, in narrow and wide ranges", T, std::int8_t, std::uint8_t,
                    std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, float16, float, double) {
-    for (const std::uint64_t range : {0, 90})
-        for (const std::size_t n : {1, 3, 32, 33, 900, 9000}) {
+    for (const std::uint64_t range : {0u, 90u})
+        for (const std::size_t n : {1u, 3u, 32u, 33u, 900u, 9000u}) {
             CAPTURE(n);
             CAPTURE(range);
             const array<T> x = asarray(drawn<T>(1500, range, 1), {30, 50});

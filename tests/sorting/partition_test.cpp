@@ -66,7 +66,7 @@ bool is_partitioned(const std::vector<T>& got, const std::vector<T>& given, cons
 TEST_CASE_TEMPLATE("a partition has the elements at the positions of a sort, smaller ones before and others behind", T,
                    std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t,
                    std::uint64_t, float16, bfloat16, float, double) {
-    for (const std::size_t n : {1, 2, 33, 511, 513, 5000})
+    for (const std::size_t n : {1u, 2u, 33u, 511u, 513u, 5000u})
         for (const kind_of_row kind : {kind_of_row::drawn, kind_of_row::ties, kind_of_row::equal,
                                        kind_of_row::ascending, kind_of_row::descending}) {
             CAPTURE(n);
@@ -116,7 +116,7 @@ TEST_CASE("keys of 64 bits that differ only in low bits keep the order of a stab
         CHECK(rows(2).to_host() == wanted);
     };
     std::mt19937_64 random(3);
-    for (const std::size_t n : {1, 2, 3000}) {
+    for (const std::size_t n : {1u, 2u, 3000u}) {
         std::vector<std::int64_t> near(n), wide(n);
         std::vector<std::uint64_t> high(n);
         std::vector<double> reals(n);
