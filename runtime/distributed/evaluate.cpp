@@ -286,13 +286,19 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
     now.gathered.push_back(std::move(gathered));
 }
 
+/// The words and attributes of a plan's last step.
+std::span<const word> program_of(const statement_plan& plan, const statement& s) {
+    return plan.keeps_program ? s.program : std::span<const word>(plan.last.program);
+}
+std::span<const word> attributes_of(const statement_plan& plan, const statement& s) {
+    return plan.keeps_program ? s.attributes : std::span<const word>(plan.last.attributes);
+}
+
 /// Computes the elements that go to each rank, exchanges them, and so makes the output under another placement.
 void run_parts_for_ranks(running& now, const statement_plan& plan, const statement& s) {
     rank_session& session = session_of(s);
     stream_state& stream = *context_on(session.device).stream;
     const output& out = s.outputs[0];
-    const auto program = plan.keeps_program ? s.program : std::span<const word>(plan.last.program);
-    const auto attributes = plan.keeps_program ? s.attributes : std::span<const word>(plan.last.attributes);
     storage_ref made = make_storage(out.type, *s.moved_to);
     std::vector<buffer_ref> packed(plan.part_for_rank.size());
     for (std::size_t r = 0; r < packed.size(); ++r) {
@@ -305,7 +311,7 @@ void run_parts_for_ranks(running& now, const statement_plan& plan, const stateme
                                         session.device, stream);
         detail::layout where = part.written;
         const output own{out.type, is_own ? &made->memory : &packed[r], &where};
-        evaluate_without_slot({program, now.operands, attributes, {&own, 1}});
+        evaluate_without_slot({program_of(plan, s), now.operands, attributes_of(plan, s), {&own, 1}});
     }
     fetch_packed(packed, out.type, *plan.made, [&](int r) { return made->where->box_of(r); },
                  {made->memory, made->owned});
@@ -320,8 +326,7 @@ void run_last(running& now, const statement_plan& plan, slot& cache, const state
     const auto run = [&](const statement& share) {
         plan.keeps_program ? evaluate(cache, share) : evaluate_without_slot(share);
     };
-    const statement own{plan.keeps_program ? s.program : std::span<const word>(plan.last.program), now.operands,
-                        plan.keeps_program ? s.attributes : std::span<const word>(plan.last.attributes), now.outputs};
+    const statement own{program_of(plan, s), now.operands, attributes_of(plan, s), now.outputs};
     if (!plan.written.empty()) {
         for (std::size_t k = 0; k < s.outputs.size(); ++k) {
             distributed_storage& to = storage_of(**s.outputs[k].memory);
@@ -408,12 +413,7 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
     std::vector<detail::layout> where(s.outputs.size());
     for (std::size_t k = 0; k < memory.size(); ++k) now.outputs.push_back({s.outputs[k].type, &memory[k], &where[k]});
     if (plan.has_share && !plan.is_value_of)
-        shown.compute({plan.keeps_program ? s.program : std::span<const word>(plan.last.program),
-                       now.operands,
-                       plan.keeps_program ? s.attributes : std::span<const word>(plan.last.attributes),
-                       now.outputs,
-                       {},
-                       {}});
+        shown.compute({program_of(plan, s), now.operands, attributes_of(plan, s), now.outputs, {}, {}});
     if (plan.scatters) {
         kernel_explanation e;
         e.kind = step_kind::exchange;

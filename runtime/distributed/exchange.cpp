@@ -61,7 +61,7 @@ struct parcels {
         order_write(*a.packed, stream);
         messages.push_back({peer, a.packed->data, bytes_of(part), false});
     }
-    /// What the other ranks have of the box that this one wants.
+    /// Receives the elements that other ranks have of the box that this one wants.
     void receive_all(const placement& p, const box& wanted, const wanted_box& to, stream_state& stream) {
         const rank_session& s = *p.mesh->session;
         order_write(*to.memory, stream);

@@ -165,6 +165,9 @@ void plan_parts_for_ranks(statement_plan& plan, const placement& to, const draft
     const int own_rank = from.mesh->session->rank;
     if (to.mesh->session != from.mesh->session || !to.is_split() || has_replicas(to)) return;
     if (plan.is_value_of || all.has_places() || to == from) return;
+    // Elements of other ranks would be fetched again for each part.
+    for (const planned_operand& o : plan.last.operands)
+        if (o.at == planned_operand::place::elsewhere) return;
     for (int r = 0; r < from.mesh->session->size; ++r) {
         const box theirs = to.box_of(r), sent = common(from.box_of(own_rank), theirs);
         loops restricted = all;

@@ -84,7 +84,8 @@ array<bool> is_in_table(const array<T>& values, const array<T>& test, T least, T
     using U = std::make_unsigned_t<T>;
     const auto distance = [&](const auto& e) { return astype<U>(e) - static_cast<U>(least); };
     const U last = static_cast<U>(static_cast<U>(greatest) - static_cast<U>(least));
-    array<bool> table = zeros<bool>({static_cast<index_t>(last) + 1});
+    const index_t entries = static_cast<index_t>(last) + 1;
+    array<bool> table = zeroed<bool>("isin", std::span(&entries, 1), values.device());
     table(array<index_t>(astype<index_t>(distance(test)))) = true;
     const auto inside = astype<index_t>(minimum(distance(values), last));
     return values >= least && values <= greatest && take<unchecked_mode>(table, inside, 0);
@@ -102,7 +103,7 @@ template <class T>
 array<bool> is_among(const lazy<T>& e, const lazy<T>& test) {
     constexpr index_t few = 32, in_cache = 1 << 13, entries_of_element = 6;
     const array<T> values = e, others = ravel(test);
-    if (values.size() == 0 || others.size() == 0) return zeros<bool>(values.shape());
+    if (values.size() == 0 || others.size() == 0) return zeros_like<bool>(values);
     if (others.size() <= few) return any(expand_dims(values, -1) == others, -1);
     if constexpr (std::integral<T> && !std::same_as<T, bool>) {
         const auto [low, high] = eval(min(others), max(others));
@@ -116,7 +117,7 @@ array<bool> is_among(const lazy<T>& e, const lazy<T>& test) {
     // Ascending values find what they search in the cache.
     const array<T> flat = ravel(values);
     const array<index_t> order = argsort(flat);
-    array<bool> found = zeros<bool>({flat.size()});
+    array<bool> found = zeros_like<bool>(flat);
     found(order) = is_in_sorted(array<T>(take<unchecked_mode>(flat, order, 0)), sorted);
     return reshape(found, values.shape());
 }

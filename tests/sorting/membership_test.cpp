@@ -79,3 +79,12 @@ TEST_CASE("isin at the ends of 64-bit integers, of nothing, of one element, and 
     CHECK(isin(array<bool>{true, false}, full<bool>({40}, true)).to_host() == std::vector<bool>{true, false});
     CHECK(isin(array<double>{0.5, 2}, arange<int>(100)).to_host() == std::vector<bool>{false, true});
 }
+
+TEST_CASE("isin computes where its arrays are, whatever device is current") {
+    const array<int> x = arange<int>(100).to(device::host()), even = array<int>(arange<int>(50) * 2).to(device::host());
+    const array<int> far = array<int>(arange<int>(10000) * 100003).to(device::host());
+    CHECK(sum(isin(x, even)).item() == 50);
+    CHECK(sum(isin(x, far)).item() == 1);
+    CHECK(isin(x, even).device().is_host());
+    CHECK(isin(zeros<int>({0}).to(device::host()), even).device().is_host());
+}

@@ -1,5 +1,5 @@
-// What the writers of maps for CUDA share that compute each of a thread's elements for itself. A layout's own writer is
-// in the layout's file.
+// The common part of the writers of maps for CUDA that compute each of a thread's elements for itself. A layout's own
+// writer is in the layout's file.
 #pragma once
 
 #include <cstdint>
