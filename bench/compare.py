@@ -58,7 +58,7 @@ def main():
 
     common = old.keys() & new.keys()
     failed = [key for key in common if old[key].get("time") is None or new[key].get("time") is None]
-    # What is left of a time when its parts are taken away may be anything, and has no ratio.
+    # A time less its parts may be anything, and has no ratio.
     ratios = {key: slower(old[key], new[key]) for key in common.difference(failed)
               if old[key]["time"] > 0 and new[key]["time"] > 0}
     changed = sorted((key for key, ratio in ratios.items() if max(ratio, 1 / ratio) > threshold),

@@ -1,4 +1,4 @@
-# What Ingot's own targets are built with, and no others.
+# The options of Ingot's own targets, and of no others.
 
 # Without a build type (a parent project need not set one) they are optimised as in a Release, unless CMAKE_CXX_FLAGS
 # says how to optimise.

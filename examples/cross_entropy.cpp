@@ -16,7 +16,7 @@ namespace {
 auto loss(const array<double>& logits, const array<int>& labels) {
     return -mean(take_along_axis(log_softmax(logits, 1), labels(all, newaxis), 1));
 }
-/// Of the loss with respect to the logits.
+/// The gradient of the loss with respect to the logits.
 auto gradient_of_loss(const array<double>& logits, const array<int>& labels) {
     const auto labelled = astype<double>(arange<int>(logits.shape()[1]) == labels(all, newaxis));
     return (softmax(logits, 1) - labelled) / static_cast<double>(logits.shape()[0]);

@@ -50,7 +50,7 @@ picture drawn() {
     return astype<float>(where(square, 0.9, where(hypot(x, y) < 0.6, rings, 0.4 + 0.2 * x)));
 }
 
-/// What p has one step up (-1) or down (1) and left or right of each point, the edge going on beyond it.
+/// The points of p one step up (-1) or down (1) and left or right of each point; the edge goes on beyond it.
 lazy<float> beside(const picture& p, index_t down, index_t right) {
     const index_t rows = p.shape()[0], columns = p.shape()[1];
     return pad(p, 1, pad_mode::edge)(slice(1 + down, 1 + down + rows), slice(1 + right, 1 + right + columns));

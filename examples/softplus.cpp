@@ -21,7 +21,7 @@ int main() {
     for (std::size_t i = 0; i < arguments.size(); ++i)
         std::printf("%8g %24.16g %24.16g %24.16g\n", arguments[i], softplus(arguments[i]), as_array[i], naive[i]);
 
-    // Of expressions too; whatever is done around it joins the same kernel.
+    // It takes expressions too, and joins the kernel of the operations around it.
     const array<float> x = random::normal<float>({1 << 20});
     const auto before = counters().kernel_launches;
     const array<float> mish = x * tanh(softplus(x));

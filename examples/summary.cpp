@@ -1,7 +1,6 @@
-// What is in .npy and .npz files: of each array the dtype and shape, and the least, the greatest, the mean and the
-// deviation of its numbers (of complex ones their absolute values), with the count of NaN, which are left out. The five
-// are one statement; the last column says in how many kernels.
-// summary FILE...
+// Lists the arrays of .npy and .npz files: of each one the dtype and shape, and the least, the greatest, the mean and
+// the deviation of its numbers (of complex ones their absolute values), with the count of NaN, which are left out. The
+// five are one statement; the last column says in how many kernels. summary FILE...
 #include <complex>
 #include <concepts>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What transports through a host's memory have in common: copies of a GPU's bytes, and the label that tells statements
+// The common part of transports through a host's memory: copies of a GPU's bytes, and the label that tells statements
 // that differ between ranks.
 #pragma once
 

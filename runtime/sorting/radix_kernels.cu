@@ -1,6 +1,6 @@
 // CUB's radix sort with one read and one write a digit, over rows. Compiled by NVRTC when Ingot is built, and embedded.
 //
-// What CUB's agents do is ranking and look-back. Loads and stores are here, for they do more: keys are mapped to
+// CUB's agents rank and look back. Loads and stores are here, for they do more: keys are mapped to
 // unsigned integers where they are first read and back where they are last written, values begin as indices and end as
 // int64, and a block belongs to a row, blockIdx.y, of which all pointers are moved to.
 #include <cub/agent/agent_radix_sort_histogram.cuh>
@@ -188,7 +188,7 @@ private:
 
     __device__ int tile_begin() const { return this->block_idx * base::TILE_ITEMS; }
     __device__ int tile_items() const { return this->full_block ? base::TILE_ITEMS : this->num_items - tile_begin(); }
-    /// Of item 0 of the thread in the tile as it is loaded; the others follow 32 apart.
+    /// The place of the thread's item 0 in the tile as it is loaded; the others follow 32 apart.
     __device__ int first_place() const { return this->warp * 32 * items + this->lane; }
 
     __device__ void load_keys(Key (&keys)[items]) {

@@ -25,7 +25,7 @@ constexpr bool can_start = false;
 constexpr char mpiexec[] = "";
 #endif
 
-/// What ranks that mpiexec starts have said, and its status.
+/// The output of ranks that mpiexec starts, and its status.
 struct said {
     std::vector<std::string> texts;
     int status = 0;

@@ -35,7 +35,7 @@ def main(source, build, generator, compiler):
 
     launcher = write_launcher(work, build, unity=False)
     run("profile", "detect")
-    # What is the quickest to build: the package's content and its use are what is tested.
+    # The quickest options to build: the test is about the package's content and its use.
     settings = ("--no-remote", "-s", "compiler.cppstd=20", "-s", "build_type=Debug",
                 "-c", f"tools.cmake.cmaketoolchain:generator={generator}",
                 "-c", "tools.cmake.cmaketoolchain:extra_variables=" + json.dumps(

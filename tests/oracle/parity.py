@@ -328,7 +328,7 @@ ROWS = {
     "fdim": above,
 }
 
-# What a result may be as small as where its terms cancel.
+# A result may be as small as this where its terms cancel.
 SCALES = {
     "fma": lambda a, b, c: np.maximum(np.abs(a * b), np.abs(c)),
     "logaddexp": greater,
