@@ -28,6 +28,8 @@ namespace {
 
 // NCCL's types, by its documentation; the versions from 2.28 on keep them.
 enum class nccl_result : int { success = 0 };
+/// For a call on a communicator that the thread which learned of a failure aborted; none of NCCL's results.
+constexpr nccl_result aborted{-1};
 constexpr int nccl_bytes = 1;  // ncclUint8
 using nccl_communicator = struct opaque_communicator*;
 struct nccl_id {
@@ -230,7 +232,7 @@ private:
         template <class F>
         nccl_result locked(F f) {
             const std::lock_guard lock(mutex);
-            if (is_over) throw distributed_error("[distributed] NCCL's communicator was aborted");
+            if (is_over) return aborted;
             nccl_result failed = nccl_result::success;
             const nccl_result asked = api.get_async_error(native, &failed);
             if (asked != nccl_result::success || failed != nccl_result::success)
@@ -248,7 +250,8 @@ private:
     void check(const char* call, nccl_result r) {
         if (r == nccl_result::success) return;
         group_->throw_if_failed();
-        throw distributed_error("[distributed] " + std::string(call) + ": " + api_.error_text(r));
+        throw distributed_error("[distributed] " + std::string(call) + ": " +
+                                (r == aborted ? "the communicator was aborted" : api_.error_text(r)));
     }
 
     const nccl_api& api_;
