@@ -110,13 +110,7 @@ std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
         n.type = t;
         n.code = static_cast<std::uint16_t>(row.join);
         n.arity = 2;
-        const std::string joined = "return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + ";";
-        body = ' ' + joined + " }\n";
-        if (t == dtype::f4 && row.rule == fold_rule::own)
-            // CUDA's instruction propagates NaN; which of two zeros it returns depends on a fold's order anyway.
-            body = "\n#if __CUDA_ARCH__ >= 800\n        float m;\n        asm(\"" + std::string(row.name) +
-                   ".NaN.f32 %0, %1, %2;\" : \"=f\"(m) : \"f\"(a), \"f\"(b));\n        return m;\n#else\n        " +
-                   joined + "\n#endif\n    }\n";
+        body = " return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + "; }\n";
     }
     needs_.add(name, "struct " + name + " {\n" + join_head(type) + body + "};\n");
     return name;

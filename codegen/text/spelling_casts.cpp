@@ -147,6 +147,16 @@ std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelu
     if (kind_of(from_type) != kind::floating || !is_integer(to)) return type + '(' + from + ')';
     // Values out of range saturate, NaN gives 0. The first number too large is a power of two, exact in every float.
     const std::string given = type_name(from_type);
+    if (needs.where() == target::cuda && from_type == dtype::f4 && size_of(to) <= 4) {
+        // CUDA's instruction does both. Its result is a register of 32 bits.
+        const std::string wide = needs.type(is_signed(to) ? dtype::i4 : dtype::u4);
+        needs.add("to_" + type + '(' + given + ')',
+                  "/// Converts with saturation; NaN gives 0.\n" + std::string(needs.function_prefix()) + ' ' + type +
+                      " to_" + type + "(float a) {\n    " + wide + " y;\n    asm(\"cvt.rzi." +
+                      (is_signed(to) ? "s" : "u") + std::to_string(8 * size_of(to)) +
+                      ".f32 %0, %1;\" : \"=r\"(y) : \"f\"(a));\n    return " + type + "(y);\n}\n");
+        return "to_" + type + '(' + from + ')';
+    }
     const int bits = static_cast<int>(8 * size_of(to)) - (is_signed(to) ? 1 : 0);
     const std::string top = spell_constant(from_type, std::ldexp(1.0, bits), needs);
     const std::string greatest = type + "(~" + type + "(0)" + (is_signed(to) ? " ^ least" : "") + ")";

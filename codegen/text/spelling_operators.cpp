@@ -49,17 +49,22 @@ const other_body* body_among(std::span<const other_body> table, op o, dtype t) {
 }
 const other_body* quick_body(op o, dtype t) { return body_among(quick_table, o, t); }
 
-/// Instructions of a GPU without an intrinsic, with subnormals flushed.
+/// Instructions of a GPU without an intrinsic. `before_80`: the expression for architectures that lack it.
 struct instruction {
     std::string_view name;
     dtype type;
-    std::string_view text;
+    std::uint8_t arity;
+    std::string_view text, before_80 = {};
 };
-constexpr instruction instructions[] = {{"rcp_approx", dtype::f4, "rcp.approx.ftz.f32"},
-                                        {"rcp_approx", dtype::f8, "rcp.approx.ftz.f64"},
-                                        {"rsqrt_approx", dtype::f4, "rsqrt.approx.ftz.f32"},
-                                        {"exp2_approx", dtype::f4, "ex2.approx.ftz.f32"},
-                                        {"log2_approx", dtype::f4, "lg2.approx.ftz.f32"}};
+constexpr instruction instructions[] = {
+    {"rcp_approx", dtype::f4, 1, "rcp.approx.ftz.f32"},
+    {"rcp_approx", dtype::f8, 1, "rcp.approx.ftz.f64"},
+    {"rsqrt_approx", dtype::f4, 1, "rsqrt.approx.ftz.f32"},
+    {"exp2_approx", dtype::f4, 1, "ex2.approx.ftz.f32"},
+    {"log2_approx", dtype::f4, 1, "lg2.approx.ftz.f32"},
+    {"max_or_nan", dtype::f4, 2, "max.NaN.f32", "a > b || a != a ? a : b"},
+    {"min_or_nan", dtype::f4, 2, "min.NaN.f32", "a < b || a != a ? a : b"},
+};
 
 const instruction* instruction_named(std::string_view name, dtype t) {
     for (const instruction& i : instructions)
@@ -99,9 +104,16 @@ struct body_types {
 
 std::string spell_instruction(const instruction& i, prelude& needs) {
     const std::string type = needs.type(i.type), letter = i.type == dtype::f8 ? "d" : "f";
-    return std::string(needs.function_prefix()) + ' ' + type + ' ' + std::string(i.name) + '(' + type + " a) {\n    " +
-           type + " y;\n    asm(\"" + std::string(i.text) + " %0, %1;\" : \"=" + letter + "\"(y) : \"" + letter +
-           "\"(a));\n    return y;\n}\n";
+    const auto operand = [&](char name) { return '"' + letter + "\"(" + name + ')'; };
+    const bool two = i.arity == 2;
+    const std::string head = std::string(needs.function_prefix()) + ' ' + type + ' ' + std::string(i.name) + '(' +
+                             type + " a" + (two ? ", " + type + " b" : "") + ") {\n";
+    const std::string body = "    " + type + " y;\n    asm(\"" + std::string(i.text) +
+                             (two ? " %0, %1, %2;" : " %0, %1;") + "\" : \"=" + letter + "\"(y) : " + operand('a') +
+                             (two ? ", " + operand('b') : "") + ");\n    return y;\n";
+    if (i.before_80.empty()) return head + body + "}\n";
+    return head + "#if __CUDA_ARCH__ >= 800\n" + body + "#else\n    return " + std::string(i.before_80) +
+           ";\n#endif\n}\n";
 }
 
 constinit std::atomic<text_lookup> replaced{nullptr};

@@ -5,7 +5,9 @@
 #include <math.h>
 
 #include <bit>
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -434,6 +436,14 @@ inline void ptx_min_NaN_f32(float& to, float a, float b) { to = a < b || a != a 
 
 namespace emulator {
 
+/// Converts with saturation; NaN gives 0.
+template <class T>
+T truncated(float a) {
+    const double least = static_cast<double>(std::numeric_limits<T>::lowest()),
+                 most = static_cast<double>(std::numeric_limits<T>::max());
+    return a != a ? T(0) : static_cast<T>(std::min(std::max(static_cast<double>(a), least), most));
+}
+
 inline float flushed(float a) { return std::fabs(a) < 0x1p-126f ? std::copysign(0.0f, a) : a; }
 /// The hardware approximates from the upper half of a double.
 inline double rough(double a) {
@@ -442,6 +452,13 @@ inline double rough(double a) {
 }
 
 }  // namespace emulator
+
+inline void ptx_cvt_rzi_s8_f32(int& to, float a) { to = emulator::truncated<signed char>(a); }
+inline void ptx_cvt_rzi_s16_f32(int& to, float a) { to = emulator::truncated<short>(a); }
+inline void ptx_cvt_rzi_s32_f32(int& to, float a) { to = emulator::truncated<int>(a); }
+inline void ptx_cvt_rzi_u8_f32(unsigned int& to, float a) { to = emulator::truncated<unsigned char>(a); }
+inline void ptx_cvt_rzi_u16_f32(unsigned int& to, float a) { to = emulator::truncated<unsigned short>(a); }
+inline void ptx_cvt_rzi_u32_f32(unsigned int& to, float a) { to = emulator::truncated<unsigned int>(a); }
 
 inline void ptx_rcp_approx_ftz_f32(float& to, float a) { to = emulator::flushed(1 / emulator::flushed(a)); }
 inline void ptx_rcp_approx_ftz_f64(double& to, double a) { to = emulator::rough(1 / emulator::rough(a)); }

@@ -231,8 +231,9 @@ __device__ __forceinline__ uint2 stream(const uint2* from) {
 //// to_int16
 /// Converts with saturation; NaN gives 0.
 __device__ __forceinline__ int16 to_int16(float a) {
-    const int16 least = int16(1ull << 15);
-    return a >= 32768.0f ? int16(~int16(0) ^ least) : a <= -32768.0f ? least : a == a ? int16(a) : int16(0);
+    int32 y;
+    asm("cvt.rzi.s16.f32 %0, %1;" : "=r"(y) : "f"(a));
+    return int16(y);
 }
 
 //// bits_of
@@ -645,17 +646,20 @@ __device__ __forceinline__ void share_down(type* v, void* room, uint32 across, u
         if (down < height) v[i] = own[i - int(down * across) * n];
 }
 
+//// max_or_nan
+__device__ __forceinline__ float max_or_nan(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+    float y;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+#else
+    return a > b || a != a ? a : b;
+#endif
+}
+
 //// max_float
 struct max_float {
-    static __device__ __forceinline__ float join(float a, float b) {
-#if __CUDA_ARCH__ >= 800
-        float m;
-        asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
-        return m;
-#else
-        return a > b || a != a ? a : b;
-#endif
-    }
+    static __device__ __forceinline__ float join(float a, float b) { return max_or_nan(a, b); }
 };
 
 //// join_slots
@@ -1684,17 +1688,20 @@ __device__ __forceinline__ void scan_block(type (&v)[n], type start, type* parts
     }
 }
 
+//// min_or_nan
+__device__ __forceinline__ float min_or_nan(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+    float y;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+#else
+    return a < b || a != a ? a : b;
+#endif
+}
+
 //// min_float
 struct min_float {
-    static __device__ __forceinline__ float join(float a, float b) {
-#if __CUDA_ARCH__ >= 800
-        float m;
-        asm("min.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
-        return m;
-#else
-        return a < b || a != a ? a : b;
-#endif
-    }
+    static __device__ __forceinline__ float join(float a, float b) { return min_or_nan(a, b); }
 };
 
 //// argmin_float

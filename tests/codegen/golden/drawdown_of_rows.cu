@@ -2,8 +2,8 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-//// stream, stream.2, load_stream, max_float, scan_lanes, scan_block, rcp_approx, quick_divide_float, min_float,
-//// join_pairs, from_lane, join_lanes, join_slots
+//// stream, stream.2, load_stream, max_or_nan, max_float, scan_lanes, scan_block, rcp_approx, quick_divide_float,
+//// min_or_nan, min_float, join_pairs, from_lane, join_lanes, join_slots
 
 struct arguments {
     const float* x0;

@@ -2,7 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-//// copy16, skewed, load_rows, max_float, join_pairs, exp2_approx, flushed_exp_float, sum_float, bits_of.2,
+//// copy16, skewed, load_rows, max_or_nan, max_float, join_pairs, exp2_approx, flushed_exp_float, sum_float, bits_of.2,
 //// from_bits.2, log2_approx, log_float
 
 struct arguments {

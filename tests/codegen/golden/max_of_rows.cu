@@ -2,7 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-//// stream, stream.2, load_stream, max_float, join_pairs, from_lane, join_lanes
+//// stream, stream.2, load_stream, max_or_nan, max_float, join_pairs, from_lane, join_lanes
 
 struct arguments {
     const float* x0;

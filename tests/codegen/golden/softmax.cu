@@ -2,8 +2,8 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-//// stream, stream.2, load_stream, max_float, join_pairs, from_lane, join_lanes, join_slots, exp_float, sum_float,
-//// rcp_approx, quick_divide_float, bits_of.2, quick_shared_divide_float, store
+//// stream, stream.2, load_stream, max_or_nan, max_float, join_pairs, from_lane, join_lanes, join_slots, exp_float,
+//// sum_float, rcp_approx, quick_divide_float, bits_of.2, quick_shared_divide_float, store
 
 struct arguments {
     const float* x0;

@@ -2,7 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-//// divisor, max_float, join_pairs, exp_float, sum_float, rcp_approx, quick_divide_float, bits_of.2,
+//// divisor, max_or_nan, max_float, join_pairs, exp_float, sum_float, rcp_approx, quick_divide_float, bits_of.2,
 //// quick_shared_divide_float
 
 struct arguments {

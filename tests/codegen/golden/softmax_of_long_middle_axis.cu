@@ -2,8 +2,8 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-//// divisor, max_float, join_pairs, from_lane, join_lanes, exp_float, sum_float, rcp_approx, quick_divide_float,
-//// bits_of.2, quick_shared_divide_float
+//// divisor, max_or_nan, max_float, join_pairs, from_lane, join_lanes, exp_float, sum_float, rcp_approx,
+//// quick_divide_float, bits_of.2, quick_shared_divide_float
 
 struct arguments {
     const float* x0;

@@ -3,8 +3,8 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-//// expect, cluster_arrive, stream, stream.2, load_stream, prefetch, cluster_wait, max_float, join_pairs, from_lane,
-//// join_lanes, send, wait_for, join_slots, exp_float, sum_float, rcp_approx, quick_divide_float, bits_of.2,
+//// expect, cluster_arrive, stream, stream.2, load_stream, prefetch, cluster_wait, max_or_nan, max_float, join_pairs,
+//// from_lane, join_lanes, send, wait_for, join_slots, exp_float, sum_float, rcp_approx, quick_divide_float, bits_of.2,
 //// quick_shared_divide_float, store
 
 struct arguments {

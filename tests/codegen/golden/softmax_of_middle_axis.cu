@@ -1,8 +1,8 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using uint32 = unsigned int;
 
-//// spread_of, copy16, skewed, divisor, load_runs, max_float, join_pairs, from_thread, join_threads, exp_float,
-//// sum_float, rcp_approx, quick_divide_float, bits_of.2, quick_shared_divide_float, store_runs
+//// spread_of, copy16, skewed, divisor, load_runs, max_or_nan, max_float, join_pairs, from_thread, join_threads,
+//// exp_float, sum_float, rcp_approx, quick_divide_float, bits_of.2, quick_shared_divide_float, store_runs
 
 struct arguments {
     const float* x0;

@@ -1,7 +1,7 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using uint32 = unsigned int;
 
-//// skew_of, copy16, skewed, load_skewed_rows, max_float, join_pairs, exp_float, sum_float, rcp_approx,
+//// skew_of, copy16, skewed, load_skewed_rows, max_or_nan, max_float, join_pairs, exp_float, sum_float, rcp_approx,
 //// quick_divide_float, bits_of.2, quick_shared_divide_float, store_skewed_rows
 
 struct arguments {
