@@ -69,6 +69,7 @@ std::uint32_t cuda_kernel::vector_of_row(const loop_choice::row& row, std::uint3
 
 void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, source_writer& out) {
     const array_argument at = array_of(row);
+    if (row.window) return load_window(row, to, out);
     const std::uint32_t n = length_of(row), vector = vector_of_row(row, n);
     if (vector == bytes_of(at)) return kernel_builder::load_row(row, to, out);
     // For elements beside each other in memory the row begins at the first.
@@ -88,6 +89,36 @@ void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, s
     if (row.each) open_elements(out);
     out.line("load_row<", word_of(vector), ">(", to, row.each ? '[' + element_digit() + ']' : "", ", ", from, ");");
     if (row.each) out.close();
+}
+
+void cuda_kernel::load_window(const loop_choice::row& row, const std::string& to, source_writer& out) {
+    const array_argument at = array_of(row);
+    const std::uint32_t vector = std::min(16u, bytes_of(at) * looping.elements);
+    const int elements = element_axis;
+    element_axis = -1;
+    const std::uint64_t inside = axis_bit(row.axis) | (elements < 0 ? axis_bit(looping.along) : 0);
+    const std::string from = pointer(at) + offset(at, graph.nodes[row.operand].axes & ~inside);
+    element_axis = elements;
+    needs.add(
+        "load_window",
+        function("Loads n consecutive elements, by vectors where the first lies at a whole one.",
+                 "template <class word, class type, int n>\n") +
+            "void load_window(type (&to)[n], const type* from) {\n"
+            "    constexpr int each = sizeof(word) / sizeof(type);\n"
+            "    const bool aligned = reinterpret_cast<" +
+            needs.type(dtype::u8) +
+            ">(from) % sizeof(word) == 0;\n"
+            "#pragma unroll\n"
+            "    for (int i = 0; i + each <= n; i += each) {\n"
+            "        alignas(sizeof(word)) type vector[each];\n"
+            "        if (aligned) reinterpret_cast<word&>(vector) = __ldg(reinterpret_cast<const word*>(from + i));\n"
+            "#pragma unroll\n"
+            "        for (int e = 0; e < each; ++e) to[i + e] = aligned ? vector[e] : __ldg(from + i + e);\n"
+            "    }\n"
+            "#pragma unroll\n"
+            "    for (int i = n / each * each; i < n; ++i) to[i] = __ldg(from + i);\n}\n");
+    out.line(needs.type(at.at->head.type), ' ', to, dimensions_of(row), ";");
+    out.line("load_window<", word_of(vector), ">(", to, ", ", from, ");");
 }
 
 std::string cuda_kernel::joined_lanes(fold_writer& f, const std::string& joiner, const std::string& value) {

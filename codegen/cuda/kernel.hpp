@@ -31,6 +31,8 @@ struct cuda_kernel : kernel_builder {
     std::string element(const array_argument& in, const std::string& offset) override;
     /// Loads a row by vectors, where it is contiguous and aligned.
     void load_row(const loop_choice::row& row, const std::string& to, source_writer& out) override;
+    /// Loads the windows of all the thread's elements, which overlap.
+    void load_window(const loop_choice::row& row, const std::string& to, source_writer& out);
     /// Bytes of the vector by which a row of n elements is loaded; those of one element where no vector fits.
     std::uint32_t vector_of_row(const loop_choice::row& row, std::uint32_t n) const;
     std::string joined_lanes(fold_writer& f, const std::string& joiner, const std::string& value) override;

@@ -14,8 +14,9 @@ struct loop_choice {
     struct row {
         node_id operand;
         int axis;
-        node_id like;  // the first operand that has the same elements, or itself
-        bool each;     // whether each of the thread's elements has a row of its own
+        node_id like;         // the first operand that has the same elements, or itself
+        bool each;            // whether each of the thread's elements has a row of its own
+        bool window = false;  // contiguous along both: element e of the thread begins e elements further on
     };
 
     std::uint64_t unrolled = 0;  // axes of loops whose turns are statements

@@ -46,7 +46,9 @@ void body_writer::load_rows(const std::vector<bool>& below, source_writer& out) 
 /// "row4[i2]"
 std::string body_writer::row_element(node_id operand) const {
     const loop_choice::row& r = *from_->choice().row_of(operand);
-    const std::string element = '[' + from_->element_digit() + ']', at = "[i" + std::to_string(r.axis) + ']';
+    const std::string digit = from_->element_digit(), i = 'i' + std::to_string(r.axis);
+    if (r.window) return names_.rows[operand] + '[' + digit + " + " + i + ']';
+    const std::string element = '[' + digit + ']', at = '[' + i + ']';
     return names_.rows[operand] + (r.axis == from_->choice().along ? element : r.each ? element + at : at);
 }
 
@@ -156,7 +158,7 @@ void body_writer::write_loop(const std::vector<node_id>& folds, source_writer& o
     };
 
     const names outside = names_;
-    std::uint64_t own = 0;
+    std::uint64_t own = 0, opened = open_;
     for (const int a : axes) own |= std::uint64_t{1} << a;
     open_ |= own;
     for (node_id i = 0; i < all; ++i)
@@ -189,8 +191,11 @@ void body_writer::write_loop(const std::vector<node_id>& folds, source_writer& o
             if ((choice.unrolled >> axes[a] & 1u) != 0) out.margin("#pragma unroll");
             open(digit, first, n, lanes);
         }
+        // Rows along the loops still to be opened.
+        opened |= std::uint64_t{1} << axes[a];
+        open_ = opened;
+        load_rows(below, out);
     }
-    load_rows(below, out);
     if (have_elements) write_needed(values, all, out);
     for_folds([&](fold_writer& w) {
         const std::string element = w.element(value(w.value(), out), at),

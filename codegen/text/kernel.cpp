@@ -195,7 +195,8 @@ array_argument kernel_builder::array_of(const loop_choice::row& row) const {
 }
 
 std::uint32_t kernel_builder::length_of(const loop_choice::row& row) const {
-    return row.axis == looping.along ? looping.elements : exact_extent(row.axis);
+    return row.axis == looping.along ? looping.elements
+                                     : exact_extent(row.axis) + (row.window ? looping.elements - 1 : 0);
 }
 
 void kernel_builder::load_row(const loop_choice::row& row, const std::string& to, source_writer& out) {

@@ -131,6 +131,9 @@ std::uint32_t elements_of_vector(const cuda_kernel& b, bool outputs_too,
                                  const std::function<bool(const array_argument&)>& moves);
 /// Whether every array that moves along the inner axis is contiguous there and aligned.
 bool can_pack(const cuda_kernel& b);
+/// Lanes that fold together for a vector of results each turn of whose long loops reads values that these share; 1
+/// where there are no such values, or results too few.
+std::uint32_t lanes_of_vectors(const cuda_kernel& b);
 /// How a thread with this many elements along an axis runs its loops.
 loop_choice choose_loops(const cuda_kernel& b, int along, std::uint32_t elements);
 

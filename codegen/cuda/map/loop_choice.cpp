@@ -71,6 +71,20 @@ private:
     }
     std::uint64_t moves_along(node_id i) const { return c_.along < 0 ? 0 : at(i).axes & axis_bit(c_.along); }
     std::uint32_t length_of(int axis) const { return axis == c_.along ? c_.elements : b_.exact_extent(axis); }
+    std::uint32_t length_of(const loop_choice::row& r) const {
+        return length_of(r.axis) + (r.window ? c_.elements - 1 : 0);
+    }
+
+    /// The unrolled loop along which an operand is contiguous, as it is along the thread's elements: neighbours read
+    /// overlapping windows. -1 where there is none.
+    int window_axis(const array_argument& in) const {
+        const auto is_contiguous = [&](int axis) { return b_.class_along(in, axis) == stride_class::unit; };
+        if (in.at->head.aliased || moves_along(in.node) == 0 || !is_contiguous(c_.along)) return -1;
+        int found = -1;
+        for (const int axis : axes_in(at(in.node).axes & c_.unrolled & ~axis_bit(c_.along)))
+            if (is_contiguous(axis)) found = axis;
+        return found;
+    }
 
     /// Whether two operands have the same elements along two axes: they are one view and move alike along all others.
     /// (Where the key says that views are the same, strides of one class along one axis are the same stride.)
@@ -78,8 +92,8 @@ private:
         const std::uint16_t one = at(a.operand).index, other = at(b.operand).index;
         const array_argument first{&b_.key.operands[one], "", one, false, a.operand},
             second{&b_.key.operands[other], "", other, false, b.operand};
-        if (first.at->head.same_as != second.at->head.same_as || a.each != b.each ||
-            length_of(a.axis) != length_of(b.axis) || b_.class_along(first, a.axis) != b_.class_along(second, b.axis))
+        if (first.at->head.same_as != second.at->head.same_as || a.each != b.each || a.window != b.window ||
+            length_of(a) != length_of(b) || b_.class_along(first, a.axis) != b_.class_along(second, b.axis))
             return false;
         const std::uint64_t own = axis_bit(a.axis) | axis_bit(b.axis);
         if (a.axis != b.axis &&
@@ -96,11 +110,13 @@ private:
         std::vector<bool> gains;
         for (const auto* arrays : {&b_.inputs, &b_.looped})
             for (const array_argument& in : *arrays) {
-                const int axis = row_axis(in);
+                const int window = window_axis(in), axis = window < 0 ? row_axis(in) : window;
                 if (axis < 0 || (arrays == &b_.inputs && !of_all_arrays)) continue;
-                loop_choice::row r{in.node, axis, in.node, axis != c_.along && moves_along(in.node) != 0};
+                loop_choice::row r{in.node, axis, in.node, window < 0 && axis != c_.along && moves_along(in.node) != 0,
+                                   window >= 0};
                 const bool again = arrays == &b_.looped && (loops_around(in.node) & ~at(in.node).axes) != 0;
-                bool gain = arrays == &b_.inputs || again || b_.vector_of_row(r, length_of(axis)) > bytes_of(in);
+                bool gain =
+                    window >= 0 || arrays == &b_.inputs || again || b_.vector_of_row(r, length_of(axis)) > bytes_of(in);
                 for (std::size_t i = 0; i < found.size() && r.like == r.operand; ++i)
                     if (are_alike(found[i], r)) r.like = found[i].like, gains[i] = gain = true;
                 found.push_back(r);
@@ -112,7 +128,7 @@ private:
             const auto bytes = static_cast<std::uint32_t>(detail::size_of(at(r.operand).type));
             const bool first = r.like == r.operand;
             const std::uint32_t rows = r.each ? c_.elements : 1;
-            const std::uint32_t own = first ? rows * ((length_of(r.axis) * bytes + 3) / 4) : 0;
+            const std::uint32_t own = first ? rows * ((length_of(r) * bytes + 3) / 4) : 0;
             if (!gains[i] || registers + own > most_row_registers || (!first && c_.row_of(r.like) == nullptr)) continue;
             registers += own;
             c_.rows.push_back(r);
@@ -187,6 +203,16 @@ loop_choice choose_loops(const cuda_kernel& b, int along, std::uint32_t elements
     return loop_chooser(b, c, false).found();
 }
 
+std::uint32_t lanes_of_vectors(const cuda_kernel& b) {
+    constexpr std::uint32_t warp = 32;
+    if (b.loops == 0 || !can_pack(b) || run_in_order(b) || !b.generators.empty() || b.has_raw() ||
+        few_results(b.key, b.rank) || !shares_along(b, b.rank - 1))
+        return 1;
+    const std::uint32_t vector =
+        elements_of_vector(b, true, [&](const array_argument& at) { return b.moves_along(at, axis_bit(b.rank - 1)); });
+    return elements_within(b, vector) > 1 && lanes_of(b, true) == warp ? warp : 1;
+}
+
 std::optional<joint_layout> choose_joint(const cuda_kernel& b) {
     constexpr std::uint32_t most_elements = 8;
     if (b.loops == 0 || b.rank == 0 || run_in_order(b) || !b.unravellings.empty() || b.scatters() ||
@@ -199,7 +225,7 @@ std::optional<joint_layout> choose_joint(const cuda_kernel& b) {
         std::ranges::all_of(b.outputs, [&](const array_argument& z) { return b.moves_along(z, axis_bit(inner)); }))
         c.along = inner, c.elements = n;
     c.lanes = lanes_of(b, c.elements > 1);
-    if (c.elements == 1 && c.lanes == 1) return {};
+    if (c.elements == 1 && (c.lanes == 1 || lanes_of_vectors(b) > 1)) return {};
     const loop_choice found = loop_chooser(b, c, true).found();
     // An array that moves along the elements must be read by rows; an array whose buffer is written, or whose rows
     // exceed the registers, has none.

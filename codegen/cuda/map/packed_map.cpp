@@ -148,7 +148,9 @@ private:
         b_.element_axis = -1;
         b_.needs.use_quick(false);
         if (quick) out.open("if (!rare)");
+        open_first_lane();
         for (const array_argument& z : b_.outputs) store_vector(z);
+        close_first_lane();
         out.line("return;");
         if (quick) out.close();
     }
@@ -198,6 +200,7 @@ private:
                           const std::vector<array_argument>& generators) {
         source_writer& out = b_.code;
         b_.looping = {};  // a few elements: loops as they come
+        b_.looping.lanes = layout_.loops.lanes;
         for (const array_argument* in : vectors) {
             out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_at[e];");
             b_.body.name(in->node, in->name);
@@ -212,7 +215,22 @@ private:
             out.line("const ", b_.needs.type(b_.outputs[k].at->head.type), ' ', b_.outputs[k].name, " = ",
                      b_.body.value(b_.graph.roots[k], out), ";");
         b_.element_axis = -1;
+        open_first_lane();
         for (const array_argument& z : b_.outputs) out.line(z.name, "_at[e] = ", z.name, ";");
+        close_first_lane();
+    }
+
+    /// Lanes that share loops have the same results; one of them stores these.
+    void open_first_lane() {
+        if (layout_.loops.lanes > 1) b_.code.open("if (", b_.lane(), " == 0)");
+    }
+    void close_first_lane() {
+        if (layout_.loops.lanes > 1) b_.code.close();
+    }
+    /// The number of the thread, or of the lanes that share their results.
+    std::string number_of_thread(std::uint32_t places) {
+        const std::string thread = b_.thread_index(places);
+        return layout_.loops.lanes > 1 ? '(' + thread + ") / " + std::to_string(layout_.loops.lanes) : thread;
     }
 
     /// Loops of the thread's own read operands at its element e.
@@ -226,23 +244,23 @@ private:
     void find_vector(const std::string& n, const std::string& i) {
         source_writer& out = b_.code;
         if (b_.rank == 1) {
-            out.line("const ", b_.linear(), ' ', i, " = (", b_.thread_index(threads * layout_.vectors), ") * ",
+            out.line("const ", b_.linear(), ' ', i, " = (", number_of_thread(threads * layout_.vectors), ") * ",
                      layout_.each, ";");
             out.line("if (", i, " >= ", n, ") return;");
             if (i != digit(0)) b_.write_digits(i, {0});
-            b_.step.grid[0] = ceil_divide(points_of(axis_bit(0)), threads * elements_);
+            b_.step.grid[0] = ceil_divide(points_of(axis_bit(0)), threads / layout_.loops.lanes * elements_);
             return;
         }
         const formula row_vectors = ceil_divide(points_of(axis_bit(inner_)), layout_.each);
         const formula all = points_of(axis_range(0, inner_)) * row_vectors;
-        out.line("const ", b_.linear(), " q = ", b_.thread_index(threads), ";");
+        out.line("const ", b_.linear(), " q = ", number_of_thread(threads), ";");
         out.line("if (q >= ", b_.count(all, "vectors"), ") return;");
         out.line("const ", b_.linear(), " row = quotient(q, ", b_.divisor(row_vectors, "by_row"), ");");
         out.line("const ", b_.linear(), ' ', i, " = (q - row * ", b_.count(row_vectors, "row_vectors"), ") * ",
                  layout_.each, ";");
         out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), '(', i, ");");
         b_.write_digits("row", axes_in(axis_range(0, inner_)));
-        b_.step.grid[0] = ceil_divide(all, threads);
+        b_.step.grid[0] = ceil_divide(all, threads / layout_.loops.lanes);
     }
 
     const packed_layout& layout_;
@@ -255,21 +273,30 @@ std::optional<packed_layout> choose_packed(const cuda_kernel& b) {
     const int inner = b.rank - 1;
     const std::uint32_t vector =
         elements_of_vector(b, true, [&](const array_argument& at) { return b.moves_along(at, axis_bit(inner)); });
-    packed_layout c{.each = elements_within(b, has_long_loops(b) ? 1 : vector)};
+    const std::uint32_t lanes = lanes_of_vectors(b);
+    packed_layout c{.each = elements_within(b, has_long_loops(b) && lanes == 1 ? 1 : vector)};
     if (c.each == 1) return {};
     c.loops = choose_loops(b, inner, c.each);
+    c.loops.lanes = lanes;
     c.drawn = draws_alone(b, c.each);
     if (c.drawn && draws_normals(b) && elements_within(b, 2 * c.each) == 2 * c.each) c.vectors = 2;
     return c;
 }
 
 kernel_shape packed_layout::shape() const {
-    return {.name = "packed", .threads = map_threads, .each = each, .chunks = vectors};
+    return {.name = "packed",
+            .threads = map_threads,
+            .lanes = loops.lanes,
+            .each = each,
+            .chunks = vectors,
+            .exchange = loops.lanes > 1 ? thread_exchange::lanes : thread_exchange::none};
 }
 
 std::string packed_layout::reason() const {
     return std::to_string(each) + " consecutive elements a thread in accesses of up to 16 bytes" +
-           (vectors > 1 ? ", and as many a block further on" : "") + ": the fewest instructions" + loops.reason();
+           (vectors > 1 ? ", and as many a block further on" : "") + ": the fewest instructions" +
+           (loops.lanes > 1 ? "; lanes share the turns of long loops, and read once what the elements share" : "") +
+           loops.reason();
 }
 
 void packed_layout::write(cuda_kernel& b) const {

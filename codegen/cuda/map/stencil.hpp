@@ -82,6 +82,7 @@ struct view_window {
     int left = 0, right = 0;
     int first = 0, width = 0;  // of the array for a row: where the thread's own elements begin, and its length
     std::uint32_t slots = 1;
+    std::optional<dtype> held{};  // the dtype to which the map casts all elements: rows hold them cast
 
     bool has_borders() const {
         return down_border != border::none || side_border != border::none || border_along != border::none;

@@ -72,7 +72,7 @@ private:
     static std::string name_of(const char* function, const view_window& w, const row_line& line);
     static std::string loader_of(const view_window& w, const row_line& line) { return name_of("load", w, line); }
     std::string reader_of(const view_window& w, const row_line& line) const {
-        return name_of(size_.pairs ? "read" : "load", w, line);
+        return name_of(size_.pairs || w.held ? "read" : "load", w, line);
     }
 
     /// Declares the ring, and for each of its lines a function that reads the row r rows below the thread's first.
@@ -82,6 +82,9 @@ private:
 
     /// Reads the thread's first half element by element, with the elements of its second half in the same words.
     void declare_pair_loader(const view_window& w, const row_line& line);
+
+    /// Casts the elements of a row as it is read: those of neighbours are cast once.
+    void declare_cast_loader(const view_window& w, const row_line& line);
 
     /// The columns before and behind the thread's own, which are the same in every row.
     void declare_ends(const view_window& w);

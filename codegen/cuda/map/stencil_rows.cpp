@@ -21,20 +21,39 @@ std::string stencil_map::name_of(const char* function, const view_window& w, con
 
 void stencil_map::declare(const view_window& w) {
     source_writer& out = b_.code;
-    const std::string type = b_.needs.type(size_.pairs ? dtype::u4 : w.family.first().at->head.type);
+    const std::string type = b_.needs.type(size_.pairs ? dtype::u4 : w.held.value_or(w.family.first().at->head.type));
     out.line(type, ' ', w.name, '[', w.lines.size(), "][", w.slots, "][", ring_width(w), "] = {};");
     if (w.border_along != border::none && w.left + w.right > 0) declare_ends(w);
     for (const row_line& line : w.lines) {
         if (line.down.empty) continue;
         declare_loader(w, line);
         if (size_.pairs) declare_pair_loader(w, line);
+        if (w.held) declare_cast_loader(w, line);
     }
     for (const stencil_view& v : w.family.views) {
         const std::string t = w.moves_aside ? "t + " + std::to_string(v.side - w.first_side) : "0";
         const std::string element = w.name + '[' + t + "][" + std::to_string(v.down - w.down.low) + "][e + " +
                                     std::to_string(w.left + v.along) + ']';
-        size_.pairs ? pairs_.name(v.in->node, element) : b_.body.name(v.in->node, element);
+        if (size_.pairs) {
+            pairs_.name(v.in->node, element);
+        } else if (!w.held) {
+            b_.body.name(v.in->node, element);
+        } else {
+            for (node_id i = v.in->node + 1; i < b_.graph.nodes.size(); ++i)
+                if (uses(b_.graph.nodes[i], v.in->node)) b_.body.name(i, element);
+        }
     }
+}
+
+void stencil_map::declare_cast_loader(const view_window& w, const row_line& line) {
+    source_writer& out = b_.code;
+    const dtype own = w.family.first().at->head.type;
+    out.open("const auto ", loader_of(w, line), " = [&](", b_.needs.type(*w.held), " (&to)[", w.width, "], int r)");
+    out.line(type_of(w.family.first()), " own[", w.width, "] = {};");
+    out.line(reader_of(w, line), "(own, r);");
+    out.margin("#pragma unroll");
+    out.line("for (int k = 0; k < ", w.width, "; ++k) to[k] = ", spell_cast("own[k]", own, *w.held, b_.needs), ";");
+    out.close(";");
 }
 
 void stencil_map::declare_pair_loader(const view_window& w, const row_line& line) {
