@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/graph/rows.hpp"
@@ -97,6 +98,7 @@ struct register_rows {
     }
 
     kernel_shape shape() const;
+    std::string_view pattern() const { return "row program"; }
     std::string reason() const;
 };
 

@@ -58,9 +58,7 @@ void cuda_rows::write(plan& p) {
     const formula outer =
         points_of(choice_.is_run() ? r_.kept_bits() & ~axis_bit(r_.kept_axes.back()) : r_.kept_bits());
     step.grid[0] = ceil_divide(outer, choice_.is_fitted() ? fitted_rows() : choice_.rows_per_block);
-    step.pattern = "row program";
-    step.shape = choice_.shape();
-    step.reason = choice_.reason();
+    step.describe(choice_);
     count_work();
     b_.finish(p, "rows", choice_.threads, step.shape.resident_blocks);
 }
