@@ -41,6 +41,7 @@ struct row_fold_choice : fold_choice {
     kernel_shape shape() const;
     std::string_view pattern() const;
     std::string reason() const;
+    void write(cuda_kernel& b, const folded_kernel& f) const;
 };
 
 row_fold_choice choose_row_fold(const folded_kernel& f);

@@ -308,14 +308,6 @@ std::string row_fold::owner() {
     return "if (lane == 0 && mine < " + rows() + ")";
 }
 
-void row_fold::describe(launch& step) const {
-    step.pattern = choice_.pattern();
-    step.shape = choice_.shape();
-    step.reason = choice_.reason();
-}
-
-void emit_row_fold_cuda(cuda_kernel& b, const folded_kernel& f, const row_fold_choice& c, plan& p) {
-    row_fold(b, f, c).write(p);
-}
+void row_fold_choice::write(cuda_kernel& b, const folded_kernel& f) const { row_fold(b, f, *this).write(); }
 
 }  // namespace ingot::codegen

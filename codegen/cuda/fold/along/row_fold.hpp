@@ -54,7 +54,6 @@ private:
     void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override;
     void write_ending() override;
     std::string owner() override;
-    void describe(launch& step) const override;
 
     // Tiles of rows dealt to the blocks in the order of memory (cuda/fold/along/persistent_tiles.cpp).
 
@@ -64,7 +63,5 @@ private:
     const row_fold_choice& choice_;
     const std::uint32_t lanes_;
 };
-
-void emit_row_fold_cuda(cuda_kernel& b, const folded_kernel& f, const row_fold_choice& c, plan& p);
 
 }  // namespace ingot::codegen
