@@ -23,6 +23,7 @@ struct column_layout : fold_choice {
     kernel_shape shape_of(std::string_view name, std::uint32_t chunks, thread_exchange unless_split) const;
     /// The reason for columns that are read where they lie, by these threads.
     std::string where_they_lie(const std::string& threads_of_columns, bool tiles_ahead = false) const;
+    /// The part of a reason about tiles on their way and about several blocks a column.
     std::string ahead_and_shared(bool tiles_ahead) const;
 };
 
