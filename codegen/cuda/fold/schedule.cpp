@@ -29,7 +29,7 @@ void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p) {
         b.step.describe(layout);
         b.finish(p, "reduce", layout.threads, layout.resident_blocks);
     };
-    folds_across(k, g) ? std::visit(emit, choose_column_fold(folds)) : emit(choose_row_fold(folds));
+    folds_across(k, g) ? std::visit(emit, choose_column_fold(folds)) : std::visit(emit, choose_row_fold(folds));
 }
 
 }  // namespace ingot::codegen
