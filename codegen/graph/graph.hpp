@@ -81,6 +81,8 @@ graph lower(const key& k, loops l = loops::own);
 void drop_unused(graph& g);
 /// The expression as a reader would write it, with operands named x0, x1, ... and scalars s0, s1, ...
 std::string text(const graph& g, node_id root, const key& k);
+/// The nodes that have a node as an argument.
+std::vector<node_id> users_of(const graph& g, node_id of);
 
 /// The name of each operand of the key in source and text: x0, x1 for arrays, s0 for scalars, g0 for random leaves, p0
 /// for places; empty where the graph does not read it.

@@ -2,6 +2,7 @@
 // gives equal nodes one number, so a subtree that was written three times is one node; casts are nodes like any other.
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <ingot/core/error.hpp>
 #include <ingot/core/folds.hpp>
@@ -339,6 +340,15 @@ private:
 };
 
 }  // namespace
+
+std::vector<node_id> users_of(const graph& g, node_id of) {
+    std::vector<node_id> users;
+    for (node_id i = of + 1; i < g.nodes.size(); ++i) {
+        const auto used = std::span(g.nodes[i].arguments).first(g.nodes[i].arity);
+        if (std::ranges::find(used, of) != used.end()) users.push_back(i);
+    }
+    return users;
+}
 
 void drop_unused(graph& g) {
     std::vector<bool> used(g.nodes.size());

@@ -62,6 +62,7 @@ struct row_strips : strips_choice {
     std::uint32_t room = 0;     // elements of such an array for each row of a strip
     std::vector<cached_value> cached;
     std::vector<std::size_t> along_rows, once_a_row;  // outputs with an element for each of a row's, with one a row
+    std::string_view pattern() const { return "row program"; }
     std::string reason() const;
 };
 /// Empty where steps through temporaries are faster, as they share a row among threads: caches do not hold the rows,

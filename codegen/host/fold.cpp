@@ -50,8 +50,7 @@ public:
         std::vector<node_id> roots_of_results;
         for (const std::size_t k : results_) roots_of_results.push_back(b_.graph.roots[k]);
         launch& step = b_.step;
-        step.pattern = choice_.pattern();
-        step.reason = choice_.reason();
+        step.describe(choice_);
         for (const folded_space& s : spaces_)  // the cost of the folded values, and one operation to join each
             step.work.push_back(
                 {walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.computed_nodes(b_.graph)) + s.reductions.size()});

@@ -95,17 +95,19 @@ void host_map::write(plan& p) {
     b_.code.close();
     if (streams_) b_.code.line("settle();");
     b_.step.in_order = joins_scattered(b_);
-    b_.step.pattern = "map";
+    b_.step.describe(*this);
     b_.step.work = {{all_axes(), b_.cost}};
     b_.step.can_stream = can_stream();
-    if (side_ >= 0)
-        b_.step.reason = "tiles of " + std::to_string(height_) + " rows by " + std::to_string(strip) +
-                         ": what lies across the rows is read by whole lines";
-    else
-        b_.step.reason = (packed_ ? "strips of several short rows, up to " : "pieces of rows, up to ") +
-                         std::to_string(block_elements) +
-                         " elements a block: what a first-level cache holds, and worth handing to a thread";
     b_.add_to(p, "map");
+}
+
+std::string host_map::reason() const {
+    if (side_ >= 0)
+        return "tiles of " + std::to_string(height_) + " rows by " + std::to_string(strip) +
+               ": what lies across the rows is read by whole lines";
+    return (packed_ ? "strips of several short rows, up to " : "pieces of rows, up to ") +
+           std::to_string(block_elements) +
+           " elements a block: what a first-level cache holds, and worth handing to a thread";
 }
 
 void host_map::open_block() {

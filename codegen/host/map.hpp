@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/host/packed_strips.hpp"
@@ -15,6 +16,9 @@ class host_map {
 public:
     host_map(const key& k, const graph& g);
     void write(plan& p);
+
+    std::string_view pattern() const { return "map"; }
+    std::string reason() const;
 
 private:
     /// An input or output in the inner loop.

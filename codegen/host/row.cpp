@@ -55,7 +55,7 @@ public:
         }
         write_results(row, n);
         walk_.close_block();
-        describe(b_.step);
+        b_.step.describe(choice_);
         b_.add_to(p, "rows");
     }
 
@@ -148,11 +148,6 @@ private:
                 b_.code.line("*(", b_.pointer(b_.outputs[k]), b_.offset(b_.outputs[k], walk_.kept_axes()),
                              ") = ", b_.body.value(b_.graph.roots[k], b_.code), ";");
         b_.step.work.push_back({walk_.kept_axes(), cost_of(b_.graph, once_roots)});
-    }
-
-    void describe(launch& step) const {
-        step.pattern = "row program";
-        step.reason = choice_.reason();
     }
 
     kernel_builder b_;

@@ -45,8 +45,7 @@ public:
         }
         b_.code.close();
         launch& step = b_.step;
-        step.pattern = choice_.pattern();
-        step.reason = choice_.reason();
+        step.describe(choice_);
         step.work.push_back({all_bits(), cost_of(b_.graph, s_.values) + s_.scans.size() + b_.cost});
         b_.add_to(p, "scan");
     }

@@ -126,6 +126,13 @@ struct launch {
         if (known == formulas.end()) formulas.push_back(f);
         return index;
     }
+    /// Takes what explain prints from the layout by which the kernel is written.
+    template <class Layout>
+    void describe(const Layout& layout) {
+        pattern = layout.pattern();
+        if constexpr (requires { layout.shape(); }) shape = layout.shape();
+        reason = layout.reason();
+    }
 };
 
 /// One axis of an array that a library takes.

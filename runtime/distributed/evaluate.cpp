@@ -76,15 +76,14 @@ kernel_explanation explain_fetch(const distributed_storage& from, const std::fun
 }
 
 /// Explains a sort among the ranks. Its bytes depend on the values: these are for values in no order.
-kernel_explanation explain_sort(const planned_reduction& step, int ranks) {
+kernel_explanation explain_sort(const planned_reduction& step, const planned_move::sort& sort, int ranks) {
     kernel_explanation e;
     e.kind = step_kind::exchange;
     e.name = "exchange";
-    e.pattern = "a sort of " + std::to_string(step.placed->shape[step.sorted_axis]) + " elements among the ranks, " +
+    e.pattern = "a sort of " + std::to_string(step.placed->shape[sort.axis]) + " elements among the ranks, " +
                 to_text(*step.placed);
     // The values, and their places where these are the result.
-    const bool has_places =
-        detail::code_of_word(*step.sorted_by) == static_cast<word>(detail::library_function::argsort_rows);
+    const bool has_places = detail::code_of_word(sort.by) == static_cast<word>(detail::library_function::argsort_rows);
     const std::size_t each = detail::size_of(step.type) + (has_places ? sizeof(index_t) : 0);
     e.bytes_read = e.bytes_written = static_cast<std::size_t>(step.count) * each * static_cast<std::size_t>(ranks - 1) /
                                      static_cast<std::size_t>(ranks);
@@ -137,15 +136,12 @@ void check_ordinary(operand& o, const rank_session& session) {
     if (o.kind == detail::operand_kind::generator && !(o.device == detail::no_device)) o.device = session.device;
 }
 
-/// A step's value as an array in parts.
-distributed_storage value_of(const planned_reduction& step, const std::shared_ptr<const placement>& where,
-                             const buffer_ref& memory, const detail::layout& owned) {
-    distributed_storage value;
-    value.where = where;
-    value.type = where == step.computed ? step.type : step.result_type();
-    value.memory = memory;
-    value.owned = owned;
-    return value;
+/// A step's value as an array in parts; the same before it is moved.
+distributed_storage value_of(const planned_reduction& step, const buffer_ref& memory) {
+    return {step.placed, step.result_type(), memory, step.owned};
+}
+distributed_storage value_before_move(const planned_reduction& step, const buffer_ref& memory) {
+    return {step.moved->from, step.type, memory, step.part};
 }
 
 /// This rank's operands of a step. A collective call, for it exchanges what they read of others' elements; with
@@ -161,7 +157,7 @@ void read_operands(running& now, const statement_plan& plan, std::span<const pla
             o.type = made.result_type();
             o.memory = now.gathered[p.number].get();
             if (p.at == planned_operand::place::elsewhere) {
-                o.memory = fetched(now, value_of(made, made.placed, now.gathered[p.number], made.owned), p, shown);
+                o.memory = fetched(now, value_of(made, now.gathered[p.number]), p, shown);
             }
         } else if (p.from == planned_operand::source::constant) {
             o.kind = detail::operand_kind::scalar;
@@ -273,10 +269,10 @@ void reduce_in_parts(running& now, const statement_plan& plan, const planned_red
         if (step.computes_also) gather_parts(*now.gathered[*step.computes_also]);
         gather_parts(*gathered);
     }
-    if (step.computed != nullptr) {
-        const distributed_storage from = value_of(step, step.computed, gathered, step.part);
-        if (step.sorted_by) {
-            gathered = sample_sort(*step.sorted_by, from, step.sorted_axis, *step.placed, step.is_descending);
+    if (step.moved) {
+        const distributed_storage from = value_before_move(step, gathered);
+        if (const auto& sort = step.moved->sorted) {
+            gathered = sample_sort(sort->by, from, sort->axis, *step.placed, sort->is_descending);
         } else {
             buffer_ref moved = allocate(step.owned.size());
             fetch(from, [&](int r) { return step.placed->box_of(r); }, {moved, step.owned});
@@ -397,11 +393,11 @@ void show_plan(running& now, const statement_plan& plan, const statement& s, con
             e.reason = "rank " + std::to_string(session.rank) + " sends to " + ranks_in_words(ranks);
             shown.exchange(e);
         }
-        if (step.sorted_by)
-            shown.exchange(explain_sort(step, session.size));
-        else if (step.computed != nullptr)
+        if (step.moved && step.moved->sorted)
+            shown.exchange(explain_sort(step, *step.moved->sorted, session.size));
+        else if (step.moved)
             shown.exchange(explain_fetch(
-                value_of(step, step.computed, {}, step.part), [&](int r) { return step.placed->box_of(r); },
+                value_before_move(step, {}), [&](int r) { return step.placed->box_of(r); },
                 "a move to " + to_text(*step.placed)));
         const std::size_t held =
             std::max(bytes * static_cast<std::size_t>(step.parts),

@@ -45,6 +45,17 @@ struct planned_step {
     std::vector<planned_operand> operands;
 };
 
+/// A step's value goes from the placement under which it is computed to another; a vector may be sorted as it goes.
+struct planned_move {
+    struct sort {
+        detail::word by;
+        std::size_t axis;
+        bool is_descending;  // the last rank has the first elements
+    };
+    std::shared_ptr<const placement> from;
+    std::optional<sort> sorted{};
+};
+
 /// A step before the last one. Its value's parts are gathered by all ranks of a group, part number k at `count * k`
 /// elements, or moved to another partition.
 struct planned_reduction : planned_step {
@@ -58,20 +69,18 @@ struct planned_reduction : planned_step {
     detail::layout owned;
     std::vector<std::uint64_t>
         value{};  // the whole value's words and operands, the same on all ranks, to find it again
-    std::shared_ptr<const placement> computed{};  // before it is moved to `placed`; null where it is not moved
+    std::optional<planned_move> moved{};  // to `placed`
     // Another step whose part this one computes too, as its first output; that one computes nothing itself.
     std::optional<std::size_t> computes_also{};
     bool is_computed_later = false;
     bool has_share = true;  // whether this rank has elements of the value
     // Large parts are not gathered: each rank of the group folds a slice of all, then all gather the slices.
     std::optional<detail::word> folded_by{};
-    // A vector that is sorted as it is moved.
-    std::optional<detail::word> sorted_by{};
-    std::size_t sorted_axis = 0;
-    bool is_descending = false;  // the last rank has the first elements
 
     index_t gathered_parts() const noexcept { return folded_by ? 1 : parts; }
-    dtype result_type() const noexcept { return sorted_by ? detail::dtype_of_word(*sorted_by) : type; }
+    dtype result_type() const noexcept {
+        return moved && moved->sorted ? detail::dtype_of_word(moved->sorted->by) : type;
+    }
 };
 
 /// A part of a result that one kernel computes: a step of iterate among several that follow an exchange of ghost layers

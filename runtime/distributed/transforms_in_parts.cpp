@@ -323,20 +323,18 @@ private:
             moved->ranges[*to] = even_ranges(at_->shape[*to], at_->mesh->extents[static_cast<std::size_t>(over)]);
         }
         planned_reduction& step = plan_.reductions[*stage_];
+        step.moved = planned_move{at_};
         const bool is_vector = std::ranges::count_if(at_->shape, [](index_t extent) { return extent != 1; }) <= 1;
         const bool is_sorted = !to && is_vector && !is_small(*moved) && has_sample_sort(program().back(), type_);
         if (is_sorted) {
             moved->over[from] = over;
             moved->ranges[from] = even_ranges(at_->shape[from], at_->mesh->extents[static_cast<std::size_t>(over)]);
-            step.sorted_by = program().back();
-            step.sorted_axis = from;
-            step.is_descending = is_descending();
-            if (step.is_descending) std::ranges::reverse(moved->ranges[from]);
+            step.moved->sorted = {program().back(), from, is_descending()};
+            if (is_descending()) std::ranges::reverse(moved->ranges[from]);
             type_ = detail::dtype_of_word(program().back());
         } else if (!to && !is_small(*moved)) {
             throw_has_no_form(*moved);
         }
-        step.computed = at_;
         step.placed = moved;
         // A Fourier transform of consecutive elements takes a fourth of the time.
         if (one_axis_of_last()) innermost_ = from;

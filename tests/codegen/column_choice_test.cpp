@@ -14,7 +14,6 @@ namespace {
 
 using detail::fold;
 using detail::target;
-using layout = column_fold_choice::layout;
 
 std::string shape_of(std::string_view name) {
     const auto tree = std::ranges::find(golden_trees(), name, &named_tree::name);
@@ -66,20 +65,21 @@ TEST_CASE("each layout of columns is chosen for the lengths and widths that it s
     using detail::axis_flags::contiguous_columns;
     using detail::axis_flags::short_inner;
     using detail::axis_flags::wide_contiguous_columns;
-    CHECK(choice_of(sum_of_columns(1, 1, 0)).how == layout::alone);
-    CHECK(choice_of(sum_of_columns(1, 1, 0, true, 4)).how == layout::unrolled);
-    CHECK(choice_of(sum_of_columns(1, 5, 0)).how == layout::wide);
-    CHECK(choice_of(sum_of_columns(1, 5, wide_contiguous_columns)).how == layout::strips);
-    CHECK(choice_of(sum_of_columns(1, 5, contiguous_columns)).how == layout::contiguous);
-    CHECK(choice_of(sum_of_columns(2, 4, short_inner)).how == layout::packed);
-    CHECK(choice_of(sum_of_columns(2, 8, short_inner)).how == layout::narrow);
-    CHECK(choice_of(sum_of_columns(2, 4, short_inner | contiguous_columns)).how == layout::staged);
+    CHECK(std::holds_alternative<alone_columns_layout>(choice_of(sum_of_columns(1, 1, 0))));
+    CHECK(std::holds_alternative<unrolled_columns_layout>(choice_of(sum_of_columns(1, 1, 0, true, 4))));
+    CHECK(std::holds_alternative<wide_columns_layout>(choice_of(sum_of_columns(1, 5, 0))));
+    CHECK(std::holds_alternative<column_strips_layout>(choice_of(sum_of_columns(1, 5, wide_contiguous_columns))));
+    CHECK(std::holds_alternative<contiguous_columns_layout>(choice_of(sum_of_columns(1, 5, contiguous_columns))));
+    CHECK(std::holds_alternative<packed_columns_layout>(choice_of(sum_of_columns(2, 4, short_inner))));
+    CHECK(std::holds_alternative<narrow_columns_layout>(choice_of(sum_of_columns(2, 8, short_inner))));
+    CHECK(std::holds_alternative<staged_columns_layout>(
+        choice_of(sum_of_columns(2, 4, short_inner | contiguous_columns))));
 }
 
 TEST_CASE("columns too few to fill the GPU are split between blocks, whose launch has the choice's numbers") {
     for (const std::uint8_t length_class : {std::uint8_t{5}, std::uint8_t{8}}) {
         const key k = sum_of_columns(1, length_class, detail::axis_flags::contiguous_columns);
-        const column_fold_choice c = choice_of(k);
+        const auto c = std::get<contiguous_columns_layout>(choice_of(k));
         const auto step = std::get<launch>(make_plan(k).steps.at(0));
         CAPTURE(int(length_class));
         CHECK(c.split.has_value() == (length_class > 5));

@@ -14,7 +14,6 @@ namespace {
 
 using detail::fold;
 using detail::target;
-using layout = row_fold_choice::layout;
 
 std::string shape_of(std::string_view name) {
     const auto tree = std::ranges::find(golden_trees(), name, &named_tree::name);
@@ -27,6 +26,11 @@ row_fold_choice choice_of(const key& k) {
     const folding f = find_folding(k, g);
     const cuda_kernel b(k, g);
     return choose_row_fold(folded_kernel(b, f));
+}
+
+/// The numbers of its layout, whichever that is.
+row_layout layout_of(const key& k) {
+    return std::visit([](const row_layout& c) { return c; }, choice_of(k));
 }
 
 key rows(std::int64_t length, dtype of, bool few = false, fold by = fold::max, bool aligned = true) {
@@ -58,17 +62,19 @@ TEST_CASE("how threads share rows that are folded is a value that explain prints
 }
 
 TEST_CASE("a row is folded by as many lanes as have vectors of it, a long one of few by several blocks") {
-    CHECK(choice_of(rows(16, dtype::f4)).lanes == 8);
-    CHECK(choice_of(rows(500, dtype::f4)).lanes == 32);
-    CHECK(choice_of(rows(500, dtype::f4, true)).how == layout::block);
-    CHECK(choice_of(rows(1 << 15, dtype::f4)).how == layout::block);
-    CHECK(choice_of(rows(1 << 15, dtype::f4, true)).how == layout::blocks);
-    CHECK(choice_of(rows(1 << 20, dtype::f4, true)).how == layout::persistent_tiles);
+    CHECK(layout_of(rows(16, dtype::f4)).lanes == 8);
+    CHECK(layout_of(rows(500, dtype::f4)).lanes == 32);
+    CHECK(layout_of(rows(500, dtype::f4, true)).is_block_wide());
+    CHECK(layout_of(rows(1 << 15, dtype::f4)).is_block_wide());
+    CHECK(std::holds_alternative<whole_rows_layout>(choice_of(rows(1 << 15, dtype::f4))));
+    CHECK(std::holds_alternative<split_rows_layout>(choice_of(rows(1 << 15, dtype::f4, true))));
+    CHECK(std::holds_alternative<persistent_tiles_layout>(choice_of(rows(1 << 20, dtype::f4, true))));
     for (const std::int64_t length : {16, 500, 1 << 12, 1 << 15, 1 << 20})
         for (const bool few : {false, true}) {
-            const row_fold_choice c = choice_of(rows(length, dtype::f4, few));
-            CHECK(c.split.has_value() == (c.how >= layout::blocks));
-            CHECK(c.is_block_wide() == (c.how != layout::lanes));
+            const key k = rows(length, dtype::f4, few);
+            const bool whole = std::holds_alternative<whole_rows_layout>(choice_of(k));
+            CHECK(layout_of(k).split.has_value() == !whole);
+            CHECK((whole || layout_of(k).is_block_wide()));
         }
 }
 
@@ -77,7 +83,7 @@ TEST_CASE("only the rows of a single operand are read by vectors wherever they b
         key_builder b(target::cuda);
         b.axes(1).bound_axis(0, detail::length_class::of_length(500)).leaf(dtype::f4, "s1", aligned);
         if (operands == 2) b.leaf(dtype::f4, "s1", aligned).map("multiply");
-        return choice_of(b.reduce(fold::sum, dtype::f4).output(dtype::f4, "1").done()).spaces.at(0);
+        return layout_of(b.reduce(fold::sum, dtype::f4).output(dtype::f4, "1").done()).spaces.at(0);
     };
     CHECK(space(true, 2).each == 4);
     CHECK(space(true, 2).aligned);
@@ -87,19 +93,22 @@ TEST_CASE("only the rows of a single operand are read by vectors wherever they b
 }
 
 TEST_CASE("extremes of narrow integers are joined several at once") {
-    CHECK(choice_of(rows(500, dtype::i1)).spaces.at(0).packed.at(0) != nullptr);
-    CHECK(choice_of(rows(500, dtype::i4)).spaces.at(0).packed.at(0) == nullptr);
+    CHECK(layout_of(rows(500, dtype::i1)).spaces.at(0).packed.at(0) != nullptr);
+    CHECK(layout_of(rows(500, dtype::i4)).spaces.at(0).packed.at(0) == nullptr);
 }
 
 TEST_CASE("the launch of a fold along memory has the numbers of its choice") {
     for (const bool few : {false, true})
         for (const std::int64_t length : {16, 500, 1 << 12, 1 << 15, 1 << 20}) {
             const key k = rows(length, dtype::f4, few);
-            const row_fold_choice c = choice_of(k);
             const auto step = std::get<launch>(make_plan(k).steps.at(0));
-            CHECK(step.threads == c.threads);
-            CHECK(step.resident_blocks == c.resident_blocks);
-            CHECK(step.shape == c.shape());
-            CHECK(step.reason == c.reason());
+            std::visit(
+                [&](const auto& c) {
+                    CHECK(step.threads == c.threads);
+                    CHECK(step.resident_blocks == c.resident_blocks);
+                    CHECK(step.shape == c.shape());
+                    CHECK(step.reason == c.reason());
+                },
+                choice_of(k));
         }
 }

@@ -29,7 +29,8 @@ std::uint32_t slots_of_fold(std::string_view strides, bool aligned, std::uint8_t
     const codegen::graph g = lower(k, loops::shared);
     const cuda_kernel kernel(k, g);
     const folding f = find_folding(k, g);
-    const row_fold_choice c = choose_row_fold(folded_kernel(kernel, f));
+    const row_layout c =
+        std::visit([](const row_layout& numbers) { return numbers; }, choose_row_fold(folded_kernel(kernel, f)));
     return c.lanes * c.spaces.at(0).each * c.spaces.at(0).unroll;
 }
 

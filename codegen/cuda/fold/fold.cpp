@@ -26,7 +26,7 @@ cuda_fold::cuda_fold(cuda_kernel& b, const folded_kernel& f, const fold_choice& 
     for (int a = 0; a < b_.rank; ++a) kept_axes_.push_back(a);
 }
 
-void cuda_fold::write(plan& p) {
+void cuda_fold::write() {
     b_.name_scalars();
     outer_names_ = b_.body.scope();
     if (frame_.split) launch_split(*frame_.split);
@@ -36,14 +36,12 @@ void cuda_fold::write(plan& p) {
     write_ending();
     write_end();
     launch& step = b_.step;
-    describe(step);
     for (const folded_space& s : spaces_)  // the cost of the folded values, and one operation to join each
         step.work.push_back(
             {kept_bits() | s.bits(), cost_of(b_.graph, s.computed_nodes(b_.graph)) + s.reductions.size()});
     std::vector<node_id> roots;
     for (const std::size_t k : results_) roots.push_back(b_.graph.roots[k]);
     step.work.push_back({kept_bits(), cost_of(b_.graph, roots)});
-    b_.finish(p, "reduce", threads_, frame_.resident_blocks);
 }
 
 std::string cuda_fold::random_element(node_id g, std::uint64_t axes) {

@@ -21,7 +21,8 @@ public:
     cuda_fold(const cuda_fold&) = delete;
     cuda_fold& operator=(const cuda_fold&) = delete;
 
-    void write(plan& p);
+    /// Writes the body of the kernel, and notes its work.
+    void write();
 
 protected:
     /// Writes which results this thread works on, and what it needs of them before it folds.
@@ -43,7 +44,6 @@ protected:
     virtual void write_ending();
     /// Closes the scopes that locate_thread opened.
     virtual void write_end() {}
-    virtual void describe(launch& step) const = 0;
 
     std::string random_element(node_id g, std::uint64_t axes);
     using folded_kernel::bytes_at_once, folded_kernel::columns_of;

@@ -1,7 +1,7 @@
 // The schedule of a fold on CUDA: a column fold where memory runs along the last kept axis and not along a folded one
 // (neighbouring threads fold neighbouring columns), else a row fold, in which lanes share rows.
-#include "codegen/cuda/fold/across/column_fold.hpp"
-#include "codegen/cuda/fold/along/row_fold.hpp"
+#include "codegen/cuda/fold/across/choice.hpp"
+#include "codegen/cuda/fold/along/choice.hpp"
 #include "codegen/graph/rows.hpp"
 #include "codegen/plan/emitters.hpp"
 
@@ -19,31 +19,17 @@ bool folds_across(const key& k, const graph& g) {
     return innermost_kept >= 0 && reduces_strided_axis(k, g, ~kept_axes, innermost_kept);
 }
 
-void emit_column_fold(cuda_kernel& b, const folded_kernel& folds, const column_fold_choice& c, plan& p) {
-    using layout = column_fold_choice::layout;
-    switch (c.how) {
-        case layout::staged:
-            return emit_short_columns_cuda(b, folds, c, p);
-        case layout::unrolled:
-            return emit_unrolled_columns_cuda(b, folds, c, p);
-        case layout::strips:
-            return emit_column_strips_cuda(b, folds, c, p);
-        case layout::contiguous:
-            return emit_contiguous_columns_cuda(b, folds, c, p);
-        default:
-            return emit_columns_cuda(b, folds, c, p);
-    }
-}
-
 }  // namespace
 
 void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p) {
     cuda_kernel b(k, g);
     const folded_kernel folds(b, f);
-    if (folds_across(k, g))
-        emit_column_fold(b, folds, choose_column_fold(folds), p);
-    else
-        emit_row_fold_cuda(b, folds, choose_row_fold(folds), p);
+    const auto emit = [&](const auto& layout) {
+        layout.write(b, folds);
+        b.step.describe(layout);
+        b.finish(p, "reduce", layout.threads, layout.resident_blocks);
+    };
+    folds_across(k, g) ? std::visit(emit, choose_column_fold(folds)) : std::visit(emit, choose_row_fold(folds));
 }
 
 }  // namespace ingot::codegen

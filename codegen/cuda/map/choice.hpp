@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct counted_layout {
     std::uint32_t vector = 1;  // consecutive ones, which the thread reads in one access
 
     kernel_shape shape() const;
+    std::string_view pattern() const { return "map"; }
     std::string reason() const;
     void write(cuda_kernel& b) const;
 };
@@ -35,6 +37,7 @@ struct tiled_layout {
 
     std::uint32_t each() const { return tile * tile / map_threads; }
     kernel_shape shape() const;
+    std::string_view pattern() const { return "map"; }
     std::string reason() const;
     void write(cuda_kernel& b) const;
 };
@@ -50,6 +53,7 @@ struct stencil_layout {
     std::uint32_t least_blocks = 0;  // for which a multiprocessor is to have registers; 0: no limit
 
     kernel_shape shape() const;
+    std::string_view pattern() const { return "map"; }
     std::string reason() const;
     void write(cuda_kernel& b) const;
 };
@@ -59,6 +63,7 @@ struct joint_layout {
     loop_choice loops{};  // of the folds
 
     kernel_shape shape() const;
+    std::string_view pattern() const { return "map"; }
     std::string reason() const;
     void write(cuda_kernel& b) const;
 };
@@ -71,6 +76,7 @@ struct packed_layout {
     loop_choice loops{};        // of folds that a thread makes itself
 
     kernel_shape shape() const;
+    std::string_view pattern() const { return "map"; }
     std::string reason() const;
     void write(cuda_kernel& b) const;
 };
@@ -81,6 +87,7 @@ struct flat_layout {
     std::uint32_t vectors = 1;  // of a thread
 
     kernel_shape shape() const;
+    std::string_view pattern() const { return "map"; }
     std::string reason() const;
     void write(cuda_kernel& b) const;
 };
@@ -92,6 +99,7 @@ struct along_layout {
     std::uint32_t stride = 1;  // the distance between them
 
     kernel_shape shape() const;
+    std::string_view pattern() const { return "map"; }
     std::string reason() const;
     void write(cuda_kernel& b) const;
 };
@@ -102,6 +110,7 @@ struct spread_layout {
     loop_choice loops{};     // of folds that a thread makes itself
 
     kernel_shape shape() const;
+    std::string_view pattern() const { return "map"; }
     std::string reason() const;
     void write(cuda_kernel& b) const;
 };

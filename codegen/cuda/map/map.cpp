@@ -14,11 +14,9 @@ void emit_map_cuda(const key& k, const graph& g, plan& p) {
     std::visit(
         [&](const auto& layout) {
             layout.write(b);
-            step.shape = layout.shape();
-            step.reason = layout.reason();
+            step.describe(layout);
         },
         choice);
-    step.pattern = "map";
     step.work.push_back({axis_range(0, b.rank), cost_of(g, g.roots)});
     const auto* stencil = std::get_if<stencil_layout>(&choice);
     b.finish(p, "map", step.shape.threads, stencil != nullptr ? stencil->least_blocks : 0);

@@ -223,22 +223,19 @@ void stencil_map::declare_room() {
 
 namespace {
 
-/// The dtype to which every user of a window's views casts them. Narrow elements alone gain: one register holds each of
-/// them before the cast, too.
+/// The dtype to which every user of a window's views casts them: rows then hold floats, and the elements of neighbours
+/// are cast once. Only narrow elements gain, each of which takes a register before the cast too.
 std::optional<dtype> cast_of(const cuda_kernel& b, const view_window& w) {
     std::optional<dtype> found;
-    for (const stencil_view& v : w.family.views)
-        for (node_id i = v.in->node + 1; i < b.graph.nodes.size(); ++i) {
-            const node& n = b.graph.nodes[i];
-            if (!uses(n, v.in->node)) continue;
+    for (const stencil_view& v : w.family.views) {
+        if (std::ranges::find(b.graph.roots, v.in->node) != b.graph.roots.end()) return {};
+        for (const node_id user : users_of(b.graph, v.in->node)) {
+            const node& n = b.graph.nodes[user];
             if (n.kind != node_kind::cast || size_of(n.type) > 4 || (found && *found != n.type)) return {};
             found = n.type;
         }
-    const bool is_output =
-        std::ranges::any_of(b.graph.roots, [&](node_id root) {
-            return std::ranges::any_of(w.family.views, [&](const stencil_view& v) { return v.in->node == root; });
-        });
-    return is_output || w.slots == 1 || size_of(w.family.first().at->head.type) > 2 ? std::nullopt : found;
+    }
+    return w.slots == 1 || bytes_of(w.family.first()) > 2 ? std::nullopt : found;
 }
 
 }  // namespace
@@ -278,11 +275,8 @@ std::optional<stencil_layout> choose_stencil(const cuda_kernel& b) {
     }
     size.pairs = size.each % 8 == 0 && computes_byte_pairs(b, c.windows);
     if (size.pairs) c.windows = windows_of(b, *axes, size);
-    else
-        for (view_window& w : c.windows) {
-            w.held = cast_of(b, w);
-            if (registers_of(c.windows, size) > most_registers) w.held.reset();
-        }
+    for (view_window& w : c.windows)
+        if (!size.pairs) w.held = cast_of(b, w);
     c.size = size;
     return c;
 }

@@ -39,8 +39,7 @@ void stencil_map::declare(const view_window& w) {
         } else if (!w.held) {
             b_.body.name(v.in->node, element);
         } else {
-            for (node_id i = v.in->node + 1; i < b_.graph.nodes.size(); ++i)
-                if (uses(b_.graph.nodes[i], v.in->node)) b_.body.name(i, element);
+            for (const node_id cast : users_of(b_.graph, v.in->node)) b_.body.name(cast, element);
         }
     }
 }

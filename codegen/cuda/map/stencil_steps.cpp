@@ -69,6 +69,20 @@ public:
         finish(p);
     }
 
+    kernel_shape shape() const {
+        kernel_shape s;
+        s.name = "stencil";
+        s.threads = tuned.threads;
+        s.each = static_cast<std::uint32_t>(each_);
+        s.read_ahead = tuned.ahead;
+        return s;
+    }
+    std::string_view pattern() const { return "map"; }
+    std::string reason() const {
+        return std::to_string(steps_) + " steps a kernel: a warp rolls down " + std::to_string(valid_) +
+               " columns and has the rows of every step in registers, so that an array is read and written once";
+    }
+
 private:
     std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
     std::uint64_t batch_axes() const { return axis_range(0, inner_) & ~axis_bit(down_axis_); }
@@ -346,15 +360,8 @@ private:
     }
 
     void finish(plan& p) {
-        launch& l = b_.step;
-        l.pattern = "map";
-        l.work.push_back({all_axes(), static_cast<std::uint64_t>(steps_) * cost_of(b_.graph, b_.graph.roots)});
-        l.shape.name = "stencil";
-        l.shape.threads = tuned.threads;
-        l.shape.each = static_cast<std::uint32_t>(each_);
-        l.shape.read_ahead = tuned.ahead;
-        l.reason = std::to_string(steps_) + " steps a kernel: a warp rolls down " + std::to_string(valid_) +
-                   " columns and has the rows of every step in registers, so that an array is read and written once";
+        b_.step.describe(*this);
+        b_.step.work.push_back({all_axes(), static_cast<std::uint64_t>(steps_) * cost_of(b_.graph, b_.graph.roots)});
         b_.finish(p, "map", tuned.threads, 0, p.expression + ", " + std::to_string(steps_) + " times");
     }
 

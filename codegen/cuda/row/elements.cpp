@@ -50,25 +50,26 @@ void row_elements::write_position() {
     if (shares_block()) {
         // Threads without a row work on the last one and store nothing.
         out.line("const ", b_.linear(), " mine = ", group(), " * ",
-                 choice_.is_fitted() ? "side" : of(choice_.rows_per_block), " + ", row_of_block, ";");
+                 choice_.fitted() ? "side" : of(choice_.rows_per_block), " + ", row_of_block, ";");
         out.line("const ", b_.linear(), " row = mine < ", rows(), " ? mine : ", rows(), " - 1;");
     } else if (!r_.kept_axes.empty()) {
-        out.line("const ", b_.linear(), " row = ", group(), choice_.is_run() ? " * side + column;" : ";");
+        out.line("const ", b_.linear(), " row = ", group(), choice_.run() ? " * side + column;" : ";");
     }
     b_.write_digits("row", r_.kept_axes);
 }
 
 formula row_elements::fitted_rows() const {
-    return points_per_room(choice_.threads, ceil_divide(points_of(r_.row_bits()), choice_.cluster * choice_.max_chunks),
-                           choice_.column_multiple, 1);
+    const fitted_columns& f = *choice_.fitted();
+    return points_per_room(choice_.threads, ceil_divide(points_of(r_.row_bits()), choice_.cluster * f.max_chunks),
+                           f.multiple, 1);
 }
 
 void row_elements::write_column_position() {
     source_writer& out = b_.code;
     const auto narrow = [&](const std::string& value) { return b_.wide() ? u4() + '(' + value + ')' : value; };
-    if (choice_.is_run()) {
-        out.line("constexpr ", u4(), " side = ", choice_.columns_per_block,
-                 ", height = ", choice_.threads / choice_.columns_per_block, ";");
+    if (choice_.run()) {
+        out.line("constexpr ", u4(), " side = ", choice_.columns(), ", height = ", choice_.threads / choice_.columns(),
+                 ";");
         out.line("const ", u4(), " down = threadIdx.x / side, column = threadIdx.x % side;");
     } else {
         const std::string by_side = b_.divisor(fitted_rows(), "by_side");
@@ -222,7 +223,7 @@ std::string row_elements::and_fits(const array_argument& at, const std::string& 
 }
 
 std::string row_elements::is_loaded(const array_argument& at) {
-    return choice_.reads_around ? and_fits(at, known_or("at + slack < reach")) : is_vector(at);
+    return choice_.loads.read_around ? and_fits(at, known_or("at + slack < reach")) : is_vector(at);
 }
 
 void row_elements::load_streams() {
@@ -237,7 +238,7 @@ void row_elements::load_streams() {
     }
     if (!drawn.empty()) draw_groups(drawn);
     if (vectors.empty() && singles.empty()) return;
-    if (!vectors.empty() && choice_.reads_around) {
+    if (!vectors.empty() && choice_.loads.read_around) {
         const std::string beside = std::to_string(choice_.each - 1);
         const std::string all = length(), many = rows();  // separate statements: each call may add an argument
         out.line("const ", u4(), " slack = row > 0 && row + 1 < ", many, " ? ", beside, " : 0, reach = ", all, " - ",
@@ -264,11 +265,11 @@ void row_elements::load_streams() {
 }
 
 void row_elements::load_deferred() {
-    if (choice_.deferred_loads.empty()) return;
+    if (choice_.held.deferred_loads.empty()) return;
     source_writer& out = b_.code;
     out.line("extern __shared__ uint4 shared_values[];");
     std::vector<const array_argument*> vectors, singles;
-    for (const auto& [node, bytes_before] : choice_.deferred_loads) {
+    for (const auto& [node, bytes_before] : choice_.held.deferred_loads) {
         const array_argument& leaf = *std::ranges::find(leaves_, node, &array_argument::node);
         const std::uint32_t at = bytes_before * choice_.elements() * choice_.threads / 16;
         (packed(leaf) ? vectors : singles).push_back(&leaf);
@@ -301,7 +302,7 @@ void row_elements::load_deferred() {
 
 void row_elements::load_singles(const std::vector<const array_argument*>& leaves) {
     open_chunks();
-    if (!choice_.streams_elements) {
+    if (!choice_.loads.stream_elements) {
         leave_absent();
         load_elements(leaves, of_stream());
     } else {
@@ -331,7 +332,7 @@ std::string row_elements::may_be_ragged(const std::vector<const array_argument*>
         test = "shift % " + each + " != 0 || (shift + " + length() + ") % " + each + " != 0";
     else if (choice_.shifted)
         test = lane_ + " == " + first + " || " + lane_ + " == (shift + " + length() + ") / " + each + " % " + lanes();
-    if (choice_.reads_around) test = "slack == 0 && (" + test + ')';
+    if (choice_.loads.read_around) test = "slack == 0 && (" + test + ')';
     if (!choice_.shifted) return test;
     for (const array_argument* leaf : vectors)
         if (leaf->name != leader_) test += " || !" + leaf->name + "_fits";

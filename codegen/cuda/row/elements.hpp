@@ -23,16 +23,18 @@ protected:
     bool along_row(node_id n) const { return (b_.graph.nodes[n].axes & r_.row_bits()) != 0; }
     bool along_row(const array_argument& out) const { return b_.moves_along(out, r_.row_bits()); }
     /// Whether an array is held from the beginning.
-    bool is_stream(const array_argument& leaf) const { return std::ranges::count(choice_.streams, leaf.node) != 0; }
+    bool is_stream(const array_argument& leaf) const {
+        return std::ranges::count(choice_.held.streams, leaf.node) != 0;
+    }
     bool is_deferred(const array_argument& leaf) const {
-        return std::ranges::count(choice_.deferred_loads, leaf.node, &register_rows::shared_value::node) != 0;
+        return std::ranges::count(choice_.held.deferred_loads, leaf.node, &held_elements::shared_value::node) != 0;
     }
     /// Whether an array is accessed by vectors, where these are whole.
     bool packed(const array_argument& at) const { return choice_.each > 1 && is_packed(*at.at, b_.graph, r_); }
     std::string u4() { return b_.needs.type(dtype::u4); }
     std::string length() { return b_.count(points_of(r_.row_bits()), "length"); }
     std::string rows() { return b_.count(points_of(r_.kept_bits()), "rows"); }
-    bool shares_block() const { return (choice_.rows_per_block > 1 || choice_.is_fitted()) && !r_.kept_axes.empty(); }
+    bool shares_block() const { return (choice_.rows_per_block > 1 || choice_.fitted()) && !r_.kept_axes.empty(); }
     std::string of_stream() const { return choice_.rows_per_thread > 1 ? "[r][u]" : "[u]"; }
     static std::string of(std::uint32_t n) { return std::to_string(n) + 'u'; }
     std::string of_chunk() const { return choice_.each > 1 ? '[' + std::to_string(choice_.each) + ']' : ""; }

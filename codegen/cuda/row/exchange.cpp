@@ -82,7 +82,7 @@ void row_exchange::across(std::vector<fold_writer>& folds) {
         out.line(f.whole(), "[down * (side | 1) + column] = ", f.name(), ";");
     }
     out.line("__syncthreads();");
-    if (choice_.is_run())
+    if (choice_.run())
         out.open("for (", type, " r = threadIdx.x / 32; r < side; r += ", choice_.threads / 32, ")");
     else
         out.open("if (const ", type, " r = threadIdx.x; r < side)");
@@ -90,10 +90,10 @@ void row_exchange::across(std::vector<fold_writer>& folds) {
         out.line(f.name(), " = ", f.start(), ";");
         const std::string joined = f.joined(f.name(), f.whole() + "[l * (side | 1) + r]");
         const std::string lanes =
-            choice_.is_run() ? " l = threadIdx.x % 32; l < height; l += 32) " : " l = 0; l < height; ++l) ";
+            choice_.run() ? " l = threadIdx.x % 32; l < height; l += 32) " : " l = 0; l < height; ++l) ";
         out.line("for (", type, lanes, f.name(), " = ", joined, ";");
         const std::string fold = f.joiner();
-        if (choice_.is_run()) out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', fold, ", 32>(", f.name(), ");");
+        if (choice_.run()) out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', fold, ", 32>(", f.name(), ");");
     }
     give_out(folds);
     choice_.cluster > 1 ? await() : out.line("__syncthreads();");
@@ -103,7 +103,7 @@ void row_exchange::across(std::vector<fold_writer>& folds) {
         if (choice_.cluster == 1) continue;
         out.margin("#pragma unroll 4");
         out.open("for (", type, " block = 1; block < ", choice_.cluster, "; ++block)");
-        out.line(f.name(), " = ", f.joined(f.name(), from + " + block * " + of(choice_.columns_per_block) + "]"), ";");
+        out.line(f.name(), " = ", f.joined(f.name(), from + " + block * " + of(choice_.columns()) + "]"), ";");
         out.close();
     }
 }
@@ -112,12 +112,12 @@ void row_exchange::across(std::vector<fold_writer>& folds) {
 /// cluster, or one thread sends its row's to one block after the other.
 void row_exchange::give_out(std::vector<fold_writer>& folds) {
     source_writer& out = b_.code;
-    const bool sends = choice_.cluster > 1, through_slots = sends && choice_.is_run();
+    const bool sends = choice_.cluster > 1, through_slots = sends && choice_.run();
     const auto send_to = [&](const char* block, const char* row) {
         for (fold_writer& f : folds)
             put(f,
-                f.name() + "_of[blockIdx.x % " + of(choice_.cluster) + " * " + of(choice_.columns_per_block) + " + " +
-                    row + ']',
+                f.name() + "_of[blockIdx.x % " + of(choice_.cluster) + " * " + of(choice_.columns()) + " + " + row +
+                    ']',
                 block);
     };
     if (sends && !through_slots) {
@@ -126,9 +126,9 @@ void row_exchange::give_out(std::vector<fold_writer>& folds) {
         send_to("block", "r");
         out.close();
     } else {
-        if (choice_.is_run()) out.open("if (threadIdx.x % 32 == 0)");
+        if (choice_.run()) out.open("if (threadIdx.x % 32 == 0)");
         for (fold_writer& f : folds) out.line(through_slots ? f.whole() : f.name() + "_of", "[r] = ", f.name(), ";");
-        if (choice_.is_run()) out.close();
+        if (choice_.run()) out.close();
     }
     out.close();
     if (!through_slots) return;

@@ -155,7 +155,7 @@ private:
         std::vector<node_id> held;
         for (const array_argument& leaf : leaves_)
             if (is_stream(leaf) && required[leaf.node]) held.push_back(leaf.node);
-        for (const node_id n : choice_.cached)
+        for (const node_id n : choice_.held.cached)
             if (required[n] && b_.body.has_name(n)) held.push_back(n);
         return held;
     }
@@ -234,7 +234,7 @@ private:
     void load_shared_chunks(const std::vector<const array_argument*>& streams) {
         source_writer& out = b_.code;
         out.line("extern __shared__ uint4 shared_values[];");
-        for (const register_rows::shared_value& h : choice_.shared_values) {
+        for (const held_elements::shared_value& h : choice_.held.shared_values) {
             const std::string type = b_.needs.type(b_.graph.nodes[h.node].type);
             out.line(type, "* const ", name_of(h.node), "_more = reinterpret_cast<", type, "*>(shared_values + ",
                      h.at * choice_.shared_chunks * choice_.threads / 16, ") + threadIdx.x;");
@@ -273,7 +273,7 @@ private:
         out.margin("#pragma unroll 1");
         out.open("for (", u4(), " v = 0; v < more; v += ", n, ")");
         const std::vector<bool> required = b_.body.required_by(values);
-        for (const register_rows::shared_value& h : choice_.shared_values) {
+        for (const held_elements::shared_value& h : choice_.held.shared_values) {
             if (!required[h.node] || !b_.body.has_name(h.node)) continue;
             const std::string name = name_of(h.node) + "_now";
             out.line(b_.needs.type(b_.graph.nodes[h.node].type), ' ', name, '[', n, "];");

@@ -68,12 +68,19 @@ bool held_values::defer_loads(const key& k) {
     return defers_loads();
 }
 
-void held_values::assign_deferred(register_rows& s) const {
-    s.deferred_phase = phases_;
+held_elements held_values::choose(bool has_shared_chunks) const {
+    held_elements h{.streams = streams(), .cached = cached_};
+    if (has_shared_chunks) place_shared(h);
+    place_deferred(h);
+    return h;
+}
+
+void held_values::place_deferred(held_elements& h) const {
+    h.deferred_phase = phases_;
     for (const node_id i : deferred_) {
-        s.deferred_loads.push_back({i, s.deferred_bytes});
-        s.deferred_bytes += bytes_of(i);
-        s.deferred_phase = std::min(s.deferred_phase, first_[i]);
+        h.deferred_loads.push_back({i, h.deferred_bytes});
+        h.deferred_bytes += bytes_of(i);
+        h.deferred_phase = std::min(h.deferred_phase, first_[i]);
     }
 }
 
@@ -89,7 +96,7 @@ std::uint32_t held_values::bytes() const {
     return most;
 }
 
-void held_values::assign_shared(register_rows& s) const {
+void held_values::place_shared(held_elements& h) const {
     const std::vector<std::size_t> end = ends();
     struct slot {
         std::uint32_t at, bytes;
@@ -100,11 +107,11 @@ void held_values::assign_shared(register_rows& s) const {
         auto found =
             std::ranges::find_if(slots, [&](const slot& o) { return o.bytes == bytes_of(i) && o.free_from <= phase; });
         if (found == slots.end()) {
-            found = slots.insert(found, {s.shared_chunk_bytes, bytes_of(i), 0});
-            s.shared_chunk_bytes += bytes_of(i);
+            found = slots.insert(found, {h.shared_chunk_bytes, bytes_of(i), 0});
+            h.shared_chunk_bytes += bytes_of(i);
         }
         found->free_from = end[i] - 1;
-        s.shared_values.push_back({i, found->at});
+        h.shared_values.push_back({i, found->at});
     };
     for (node_id i = 0; i < end.size(); ++i)
         if (end[i] > 0 && is_stream(i)) add(i, 0);

@@ -13,10 +13,6 @@ class held_values {
 public:
     held_values(const graph& g, const row_program& r);
 
-    const std::vector<node_id>& cached() const { return cached_; }
-    /// The values held from the beginning: operands that move along the row, except deferred ones and those that all
-    /// rows read alike, which are loaded where they are used.
-    std::vector<node_id> streams() const;
     /// Operations of an element, over all phases.
     std::uint32_t cost() const { return cost_; }
     /// Bytes held of an element, in the phase that holds the most.
@@ -27,11 +23,16 @@ public:
     bool defer_loads(const key& k);
     bool defers_loads() const { return !deferred_.empty(); }
 
-    /// Places the held values of a shared chunk: a value that a phase keeps replaces one that no later phase reads.
-    void assign_shared(register_rows& s) const;
-    void assign_deferred(register_rows& s) const;
+    /// The values, with their places in shared memory; of those of shared chunks where there are any.
+    held_elements choose(bool has_shared_chunks) const;
 
 private:
+    /// Places the held values of a shared chunk: a value that a phase keeps replaces one that no later phase reads.
+    void place_shared(held_elements& h) const;
+    void place_deferred(held_elements& h) const;
+    /// The values held from the beginning: operands that move along the row, except deferred ones and those that all
+    /// rows read alike, which are loaded where they are used.
+    std::vector<node_id> streams() const;
     /// One past the last phase that reads a node along the row; 0 where none does.
     std::vector<std::size_t> ends() const;
     std::uint32_t bytes_of(node_id i) const;

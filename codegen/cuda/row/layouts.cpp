@@ -10,8 +10,6 @@ namespace ingot::codegen {
 
 namespace {
 
-using layout = register_rows::layout;
-
 constexpr std::uint32_t portable_cluster = 8, large_cluster = 16;
 constexpr std::uint32_t far_longer = 1u << 31;  // than any row
 constexpr std::uint32_t group_of_chunks = 4;
@@ -26,15 +24,16 @@ void share_chunks(register_rows& s, std::uint32_t all, std::uint32_t in_register
 }
 
 /// Sets the members that follow from the rows' lengths; registers hold at most `in_registers` chunks of a lane.
-void fit(register_rows& s, std::uint32_t in_registers, std::uint32_t shortest, std::uint32_t longest) {
-    s.max_chunks = s.chunks;
+void fit(register_rows& s, fitted_columns& f, std::uint32_t in_registers, std::uint32_t shortest,
+         std::uint32_t longest) {
+    f.max_chunks = s.chunks;
     // This computes what the formula row_elements::fitted_rows gives at a launch.
     const auto width = [&](std::uint32_t n) {
-        const std::uint32_t most = std::max(1u, s.threads / pieces(n, s.cluster * s.max_chunks));
-        return most < s.column_multiple ? std::bit_floor(most) : whole(most, s.column_multiple);
+        const std::uint32_t most = std::max(1u, s.threads / pieces(n, s.cluster * f.max_chunks));
+        return most < f.multiple ? std::bit_floor(most) : whole(most, f.multiple);
     };
-    s.columns_per_block = width(shortest), s.min_columns_per_block = width(longest);
-    s.min_chunks = s.max_chunks, s.chunks = 0;
+    f.columns = width(shortest), f.min_columns = width(longest);
+    s.min_chunks = f.max_chunks, s.chunks = 0;
     for (std::uint32_t n = shortest; n <= longest; ++n) {
         const std::uint32_t lanes_of_row = s.cluster * (s.threads / width(n));
         s.min_chunks = std::min(s.min_chunks, (n - 1) / lanes_of_row);
@@ -52,6 +51,15 @@ void batch_rows(register_rows& s, std::uint32_t bytes) {
     constexpr std::uint32_t shortest = 4, bytes_under_way = 64;
     if (s.chunks <= shortest) s.rows_per_thread = std::max(1u, bytes_under_way / (s.chunks * bytes));
     s.rows_per_block = s.threads * s.rows_per_thread;
+}
+
+std::string blocks_of(const register_rows& s) { return "a cluster of " + std::to_string(s.cluster) + " blocks"; }
+
+/// The text of neighbouring rows, whose lanes are `lanes`.
+std::string neighbours(const register_rows& s, const std::string& lanes) {
+    return lanes + ", neighbours read neighbouring rows" +
+           (s.rows_per_thread > 1 ? ", " + std::to_string(s.rows_per_thread) + " rows a thread" : "") +
+           (s.cluster > 1 ? ", " + blocks_of(s) : "");
 }
 
 }  // namespace
@@ -162,6 +170,7 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
                                                        : (doubles ? target_bytes : 160);
     const std::uint32_t enough = defers ? std::max(least, 128u) : least;
     std::uint32_t in_registers = 0;
+    bool fits = false;  // a block has as many rows as its lanes can hold
     const auto beside = [&] { return s.threads * s.cluster * s.chunks / of.capacity * at.widest; };
     const auto take = [&](const shape& c) {
         if (of.capacity > c.longest || (c.threads > 512 && largest > 1)) return false;
@@ -169,9 +178,9 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
         s.resident_blocks = c.resident_blocks;
         in_registers = whole(std::min(of.elements, c.most_bytes / of.bytes), group_of_chunks);
         s.chunks = std::min({of.elements, (c.most_bytes + c.most_shared_bytes) / of.bytes, of.capacity});
-        s.how = s.chunks < of.capacity ? layout::fitted : layout::columns;
-        if (s.scans && s.is_fitted()) return false;
-        s.chunks_at_once = s.is_fitted() ? group_of_chunks : 1;
+        fits = s.chunks < of.capacity;
+        if (s.scans && fits) return false;
+        s.chunks_at_once = fits ? group_of_chunks : 1;
         s.chunks = whole(s.chunks, s.chunks_at_once);
         s.cluster = 1;
         while (s.cluster < largest && beside() < target_bytes) s.cluster *= 2;
@@ -182,13 +191,16 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
                                           : doubles ? std::span<const shape>(shapes_of_doubles)
                                                     : shapes_of_words;
     if (!std::ranges::any_of(shapes, take)) return false;
+    if (!fits) {
+        s.layout = rows_across_memory{};
+        batch_rows(s, of.bytes);
+        return true;
+    }
     constexpr std::uint32_t sector = 32;
     const std::uint32_t piece = at.aligned ? sector : std::clamp(std::bit_floor(beside()) / 2, sector, 128u);
-    s.column_multiple = std::min(32u, piece / at.widest);
-    if (s.is_fitted())
-        fit(s, in_registers, r.fewest() + 1, of.capacity);
-    else
-        batch_rows(s, of.bytes);
+    fitted_columns f{.multiple = std::min(32u, piece / at.widest)};
+    fit(s, f, in_registers, r.fewest() + 1, of.capacity);
+    s.layout = f;
     return true;
 }
 
@@ -204,8 +216,7 @@ bool share_runs(register_rows& s, const row_limits& of, std::uint32_t columns, b
                                        {384, 16, 16, 192, 2, 0}, {1024, 1, 1, 128, 1, 0}};
     constexpr std::uint32_t much_memory = 128;
     const std::uint32_t largest = of.largest_cluster;
-    s.how = layout::runs;
-    s.columns_per_block = columns;
+    s.layout = run_of_rows{columns};
     s.chunks_at_once = group_of_chunks;
     for (const shape& c : shapes) {
         if (c.most_shared_bytes > 0 && !reads_words) continue;
@@ -222,6 +233,21 @@ bool share_runs(register_rows& s, const row_limits& of, std::uint32_t columns, b
         }
     }
     return false;
+}
+
+std::string rows_along_memory::holders(const register_rows& s) const {
+    if (s.cluster > 1) return blocks_of(s) + " a row";
+    return s.rows_per_block > 1 ? std::to_string(s.lanes) + " lanes a row" : "a block a row";
+}
+
+std::string rows_across_memory::holders(const register_rows& s) const { return neighbours(s, "a lane a row"); }
+
+std::string fitted_columns::holders(const register_rows& s) const {
+    return neighbours(s, "as few lanes a row as hold it");
+}
+
+std::string run_of_rows::holders(const register_rows& s) const {
+    return "the rows of a run of memory " + (s.cluster > 1 ? blocks_of(s) : "a block");
 }
 
 }  // namespace ingot::codegen

@@ -15,8 +15,6 @@ using namespace detail;
 
 namespace {
 
-using layout = register_rows::layout;
-
 /// Operations of all of a thread's elements, which the compiler handles in a second.
 constexpr std::uint32_t row_budget = 4 * statement_budget;
 
@@ -51,7 +49,7 @@ bool writes_rows(const key& k, const graph& g, const row_program& r) {
         k.outputs, [&](const operand_class& z) { return along(z, g, r.inner()) != stride_class::broadcast; });
 }
 
-rows_in_memory rows_across_memory(const key& k, const graph& g, const row_program& r, std::uint32_t bytes) {
+rows_in_memory find_rows_in_memory(const key& k, const graph& g, const row_program& r, std::uint32_t bytes) {
     const int innermost_kept = r.kept_axes.back();
     const std::uint16_t columns = k.axes[static_cast<std::size_t>(innermost_kept)].flags;
     rows_in_memory at;
@@ -99,7 +97,7 @@ bool choose_layout(register_rows& s, const key& k, const graph& g, const row_pro
             s = std::move(runs);
             return true;
         }
-        return share_across(s, r, limits, rows_across_memory(k, g, r, limits.bytes), defers);
+        return share_across(s, r, limits, find_rows_in_memory(k, g, r, limits.bytes), defers);
     }
     register_rows vectors = s;
     choose_vectors(vectors, k, g, r);
@@ -130,14 +128,11 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
     const row_limits limits{r.most(), std::max(4u, values.bytes()), row_budget / std::max(1u, values.cost()),
                             k.header.architecture, s.scans ? 1 : largest_cluster_of(k.header.architecture)};
     if (limits.bytes > 4) s.shared_chunks_at_once /= 2;  // more would not fit the registers beside the held values
-    s.cached = values.cached();
     if (!choose_layout(s, k, g, r, limits, values.defers_loads()) ||
         s.rows_per_thread * s.elements() > limits.elements || exchanged_bytes(s, g, r) > most_exchanged)
         return {};
-    s.streams = values.streams();
-    if (s.shared_chunks > 0) values.assign_shared(s);
+    s.held = values.choose(s.shared_chunks > 0);
     if (!values.defers_loads()) return s;
-    values.assign_deferred(s);
     const bool room =
         s.rows_per_thread == 1 && s.shared_chunks == 0 && s.resident_blocks * s.shared_bytes() <= most_deferred;
     return room ? std::optional(std::move(s)) : std::nullopt;
@@ -159,16 +154,16 @@ std::optional<register_rows> hold_or_defer(const key& k, const graph& g, const r
     return less ? less : all;
 }
 
-/// Chooses how a lane's elements are loaded, once these are known.
-void choose_loads(register_rows& s, const key& k, const graph& g, const row_program& r) {
+row_loads choose_loads(const register_rows& s, const key& k, const graph& g, const row_program& r) {
     constexpr std::uint32_t few_chunks = 8;
-    if (!s.is_fitted()) s.min_chunks = r.fewest() / (s.lanes * s.each);
-    s.reads_around = s.each > 1 && r.kept_axes.size() == 1 && r.length_class > 1;
-    s.streams_elements = s.each == 1 && s.chunks <= few_chunks;
+    row_loads loads;
+    loads.read_around = s.each > 1 && r.kept_axes.size() == 1 && r.length_class > 1;
+    loads.stream_elements = s.each == 1 && s.chunks <= few_chunks;
     // A third of the clusters that run at once: early enough for memory, and few enough rows for the cache to keep.
     const auto packed = [&](node_id i) { return is_packed(k.operands[g.nodes[i].index], g, r); };
-    if (s.cluster > 1 && !s.is_across() && !r.kept_axes.empty() && std::ranges::any_of(s.streams, packed))
-        s.prefetch_share = 3;
+    if (s.cluster > 1 && !s.is_across() && !r.kept_axes.empty() && std::ranges::any_of(s.held.streams, packed))
+        loads.prefetch_share = 3;
+    return loads;
 }
 
 }  // namespace
@@ -182,7 +177,8 @@ std::optional<register_rows> choose_register_rows(const key& k, const graph& g, 
     if (r.length_class >= length_class::looped || std::ranges::any_of(g.nodes, is_shifted_sum)) return {};
     std::optional<register_rows> s = hold_or_defer(k, g, r);
     if (!s) return {};
-    choose_loads(*s, k, g, r);
+    if (!s->fitted()) s->min_chunks = r.fewest() / (s->lanes * s->each);
+    s->loads = choose_loads(*s, k, g, r);
     for (const std::vector<node_id>& phase : r.phases)
         s->sends_words.push_back(
             std::ranges::all_of(phase, [&](node_id fold) { return fold_traits(g, fold).bytes() % 4 == 0; }));
@@ -191,10 +187,7 @@ std::optional<register_rows> choose_register_rows(const key& k, const graph& g, 
 
 kernel_shape register_rows::shape() const {
     kernel_shape s;
-    s.name = how == layout::along     ? "rows"
-             : how == layout::columns ? "columns"
-             : how == layout::fitted  ? "fitted columns"
-                                      : "runs of columns";
+    s.name = std::visit([](const auto& l) { return l.name; }, layout);
     s.threads = threads;
     s.lanes = lanes;
     s.each = each;
@@ -205,7 +198,7 @@ kernel_shape register_rows::shape() const {
         s.exchange = thread_exchange::block;
     else if (lanes > 1)
         s.exchange = thread_exchange::lanes;
-    s.read_ahead = prefetch_share > 0 ? 1 : 0;
+    s.read_ahead = loads.prefetch_share > 0 ? 1 : 0;
     s.resident_blocks = resident_blocks > 1 ? resident_blocks : 0;
     s.cluster = cluster;
     return s;
@@ -215,20 +208,8 @@ std::string register_rows::reason() const {
     std::string text = std::to_string(elements()) + " elements a lane in registers, ";
     if (scans) text += "scanned there, ";
     if (shared_chunks > 0) text += "as many as " + std::to_string(shared_chunks) + " in shared memory, ";
-    if (!deferred_loads.empty()) text += "arrays that a later phase alone reads wait in shared memory, ";
-    const std::string blocks = "a cluster of " + std::to_string(cluster) + " blocks";
-    if (is_run()) {
-        text += "the rows of a run of memory " + (cluster > 1 ? blocks : "a block");
-    } else if (is_across()) {
-        text += is_fitted() ? "as few lanes a row as hold it" : "a lane a row";
-        text += ", neighbours read neighbouring rows";
-        if (rows_per_thread > 1) text += ", " + std::to_string(rows_per_thread) + " rows a thread";
-        if (cluster > 1) text += ", " + blocks;
-    } else if (cluster > 1) {
-        text += blocks + " a row";
-    } else {
-        text += rows_per_block > 1 ? std::to_string(lanes) + " lanes a row" : "a block a row";
-    }
+    if (!held.deferred_loads.empty()) text += "arrays that a later phase alone reads wait in shared memory, ";
+    text += std::visit([&](const auto& l) { return l.holders(*this); }, layout);
     if (cluster > 1) return text + ": one block's threads do not hold it, and it is read once";
     if (is_across()) return text + ": memory runs across the rows, which are read once";
     return text + (rows_per_block > 1 ? ": a lane holds some vectors of it, and it is read once" : ": it is read once");

@@ -39,7 +39,7 @@ void cuda_rows::write(plan& p) {
         await_loads();
     }
     const auto await_deferred = [&](std::size_t phase) {
-        if (!choice_.deferred_loads.empty() && phase == choice_.deferred_phase) b_.wait_for_copies();
+        if (!choice_.held.deferred_loads.empty() && phase == choice_.held.deferred_phase) b_.wait_for_copies();
     };
     for (std::size_t phase = 0; phase < folds_.size(); ++phase) {
         await_deferred(phase);
@@ -55,12 +55,9 @@ void cuda_rows::write(plan& p) {
     launch& step = b_.step;
     step.cluster = choice_.cluster;
     step.shared_bytes = choice_.shared_bytes();
-    const formula outer =
-        points_of(choice_.is_run() ? r_.kept_bits() & ~axis_bit(r_.kept_axes.back()) : r_.kept_bits());
-    step.grid[0] = ceil_divide(outer, choice_.is_fitted() ? fitted_rows() : choice_.rows_per_block);
-    step.pattern = "row program";
-    step.shape = choice_.shape();
-    step.reason = choice_.reason();
+    const formula outer = points_of(choice_.run() ? r_.kept_bits() & ~axis_bit(r_.kept_axes.back()) : r_.kept_bits());
+    step.grid[0] = ceil_divide(outer, choice_.fitted() ? fitted_rows() : choice_.rows_per_block);
+    step.describe(choice_);
     count_work();
     b_.finish(p, "rows", choice_.threads, step.shape.resident_blocks);
 }
@@ -90,13 +87,13 @@ void cuda_rows::load_rows() {
 }
 
 void cuda_rows::prefetch_rows() {
-    if (choice_.prefetch_share == 0) return;
+    if (choice_.loads.prefetch_share == 0) return;
     constexpr std::uint32_t line_bytes = 128;
     source_writer& out = b_.code;
     const formula resident = min(points_of(r_.kept_bits()), choice_.resident_blocks * processors());
     const std::string type = b_.linear(), blocks = b_.count(resident, "resident"), all = rows(), end = length();
-    out.open("if (const ", type, " next = row + ", blocks, " / ", choice_.prefetch_share * choice_.cluster, "; next < ",
-             all, ")");
+    out.open("if (const ", type, " next = row + ", blocks, " / ", choice_.loads.prefetch_share * choice_.cluster,
+             "; next < ", all, ")");
     b_.write_digits("next", r_.kept_axes);
     for (const array_argument& leaf : leaves_) {
         if (!is_stream(leaf) || !is_packed(*leaf.at, b_.graph, r_)) continue;
@@ -145,7 +142,7 @@ bool cuda_rows::has_quick_bodies(const std::vector<node_id>& values) const {
 std::vector<node_id> cuda_rows::newly_cached(const std::vector<node_id>& values) const {
     const std::vector<bool> below = nodes_below(b_.graph, values);
     std::vector<node_id> cached;
-    for (const node_id n : choice_.cached)
+    for (const node_id n : choice_.held.cached)
         if (below[n] && !b_.body.has_name(n)) cached.push_back(n);
     return cached;
 }
@@ -270,12 +267,12 @@ bool cuda_rows::is_held(const std::string& element) const {
     const auto names = [&](const std::string& held) { return element == held + "[u]"; };
     return std::ranges::any_of(leaves_,
                                [&](const array_argument& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
-           std::ranges::any_of(choice_.cached, [&](node_id n) { return names(cached_name(n)); });
+           std::ranges::any_of(choice_.held.cached, [&](node_id n) { return names(cached_name(n)); });
 }
 
 std::string cuda_rows::cached_name(node_id n) const {
-    const auto at = std::find(choice_.cached.begin(), choice_.cached.end(), n);
-    return "cached" + std::to_string(at - choice_.cached.begin());
+    const auto at = std::find(choice_.held.cached.begin(), choice_.held.cached.end(), n);
+    return "cached" + std::to_string(at - choice_.held.cached.begin());
 }
 
 void cuda_rows::write_outputs() {
@@ -288,7 +285,7 @@ void cuda_rows::write_outputs() {
     }
     std::string idle = shares_block() ? "mine >= " + rows() : "";
     // The elements of a thread beyond the lanes are stored by another thread.
-    if (choice_.has_columns() && (choice_.is_fitted() || choice_.threads % choice_.columns_per_block != 0))
+    if (choice_.has_columns() && (choice_.fitted() || choice_.threads % choice_.columns() != 0))
         idle += (idle.empty() ? "down == height" : " || down == height");
     if (!idle.empty()) out.line("if (", idle, choice_.rows_per_thread > 1 ? ") break;" : ") return;");
     const auto outside = b_.body.scope();

@@ -167,9 +167,7 @@ void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) {
     std::visit(
         [&](const auto& layout) {
             layout.write(b, s);
-            step.pattern = layout.pattern();
-            step.shape = layout.shape();
-            step.reason = layout.reason();
+            step.describe(layout);
         },
         choice);
     step.work.push_back({axis_range(0, b.rank), cost_of(g, s.values) + s.scans.size() + b.cost});

@@ -1,6 +1,8 @@
 // Folds across memory of short columns side by side, as of a middle axis between short ones: a block copies a run of
 // memory, the columns of a few places of the outer axes, into shared memory, 16 bytes a thread whatever the extents.
 // Then a thread folds a column from there; where a block has threads to spare, neighbours share a column.
+#include <algorithm>
+
 #include "codegen/cuda/fold/across/column_fold.hpp"
 #include "codegen/cuda/join.hpp"
 
@@ -12,9 +14,9 @@ using namespace detail;
 
 constexpr std::uint32_t few = 4;  // elements of a thread, whose mean is subtracted from the others
 
-class short_columns final : public column_fold {
+class short_columns final : public column_writer<staged_columns_layout> {
 public:
-    using column_fold::column_fold;
+    using column_writer::column_writer;
 
 private:
     std::string narrow(const std::string& value) { return b_.wide() ? u4() + '(' + value + ')' : value; }
@@ -108,7 +110,7 @@ private:
         } else {
             declare_parts(folds_[0]);
             b_.code.line(b_.linear(), " k = lane;");
-            write_tiles(0, choice_.unroll[0], " * lanes", "n", std::to_string(choice_.unroll[0]) + " * lanes");
+            write_tiles(0, choice_.unroll, " * lanes", "n", std::to_string(choice_.unroll) + " * lanes");
             b_.body.leave(outside);
             join_parts(folds_[0]);
         }
@@ -186,8 +188,41 @@ private:
 
 }  // namespace
 
-void emit_short_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p) {
-    short_columns(b, f, c).write(p);
+/// The columns have to be one run of memory in all folded arrays, of few enough bytes to stage.
+std::optional<staged_columns_layout> choose_staged_columns(const folded_kernel& f) {
+    constexpr std::uint32_t target_bytes = 24 * 1024, most_bytes = 46 * 1024;  // of shared memory
+    constexpr std::uint32_t widest_inner = 31;                                 // the class of short inner axes
+    constexpr std::uint32_t vector_bytes = 16;
+    const bool known_width = inner_class_of(f).extent != 0;
+    const std::uint8_t longest_class = known_width ? 6 : 4;
+    if (f.kernel().rank < 2 || !folds_one_axis_of_arrays(f) || f.length_class() > longest_class ||
+        !inner_is(f, axis_flags::contiguous_columns | axis_flags::short_inner) ||
+        !std::ranges::all_of(f.inputs_of(f.longest_space()), [&](const array_argument* in) {
+            return moves_everywhere(f, *in) && !in->at->head.aliased;
+        }))
+        return {};
+    const std::uint32_t bytes = f.bytes_at_once(f.longest_space(), 1);
+    const std::uint32_t longest_run =
+        (16u << f.length_class()) * (known_width ? inner_class_of(f).extent : widest_inner);
+    staged_columns_layout c;
+    c.threads = column_block::least;
+    c.elements = target_bytes / bytes;
+    c.capacity = std::max(longest_run, c.elements) + vector_bytes;
+    c.moments = std::ranges::all_of(f.longest_folds(), &fold_traits::is_moments);
+    return c.capacity * bytes <= most_bytes ? std::optional(c) : std::nullopt;
 }
+
+kernel_shape staged_columns_layout::shape() const {
+    kernel_shape s = shape_of("short columns", unroll, thread_exchange::lanes);
+    s.source = element_source::staged;
+    s.tile = elements;
+    return s;
+}
+
+std::string staged_columns_layout::reason() const {
+    return "short columns staged in shared memory, as many threads a column as a block has to spare: read as they lie";
+}
+
+void staged_columns_layout::write(cuda_kernel& b, const folded_kernel& f) const { short_columns(b, f, *this).write(); }
 
 }  // namespace ingot::codegen

@@ -335,9 +335,7 @@ private:
     void describe(plan& p) {
         launch& step = b_.step;
         step.grid[0] = ceil_divide(points_of(rows_.kept_bits() & ~side()), points_of_block());
-        step.pattern = rows_.phases.size() > 1 || tiles_.writes_rows() ? "row program" : "row reduction";
-        step.shape = choice_.shape();
-        step.reason = choice_.reason();
+        step.describe(choice_);
         for (const std::vector<node_id>& phase : rows_.phases) {
             std::vector<node_id> values;
             for (const node_id r : phase) values.push_back(b_.graph.nodes[r].arguments[0]);

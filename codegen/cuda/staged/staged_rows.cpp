@@ -68,7 +68,7 @@ bool are_better_held(const staged_rows& s, const row_program& rows) {
 }  // namespace
 
 staged_rows::staged_rows(const key& k, const graph& g, const row_program& rows)
-    : tiles(k, g, rows), in_runs(lie_side_by_side(rows)) {
+    : tiles(k, g, rows), in_runs(lie_side_by_side(rows)), folds_once(rows.phases.size() <= 1 && !tiles.writes_rows()) {
     std::uint32_t smallest = 8;
     for (const smem_tile& t : tiles.all()) smallest = std::min(smallest, t.bytes());
     const std::uint32_t longest = rows.most(), each = std::max(tiles.bytes_of_element(), 1u);

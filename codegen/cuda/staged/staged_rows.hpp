@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "codegen/cuda/staged/smem_tiles.hpp"
 #include "codegen/plan/plan.hpp"
@@ -24,11 +25,13 @@ struct staged_rows {
     /// which an element takes many instructions.
     bool in_step;
     std::uint32_t resident_blocks;  // of a multiprocessor; limits the registers; 0: no limit
+    bool folds_once;                // a plain reduction: no second phase, and no output along the rows
 
     staged_rows(const key& k, const graph& g, const row_program& rows);
 
     std::uint32_t shared_bytes() const { return capacity * tiles.bytes_of_element(); }
     kernel_shape shape() const;
+    std::string_view pattern() const { return folds_once ? "row reduction" : "row program"; }
     std::string reason() const;
 };
 

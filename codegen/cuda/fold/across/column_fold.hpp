@@ -12,19 +12,12 @@ namespace ingot::codegen {
 
 class column_fold : public cuda_fold {
 public:
-    column_fold(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c)
-        : cuda_fold(b, f, c), choice_(c), inner_(b.rank - 1), each_(c.tile_columns) {}
+    column_fold(cuda_kernel& b, const folded_kernel& f, const column_layout& c)
+        : cuda_fold(b, f, c), inner_(b.rank - 1), each_(c.tile_columns) {}
 
 protected:
-    using layout = column_fold_choice::layout;
-
     std::string first_result() const override { return "first"; }
     std::string mine() const override { return "mine && "; }
-    void describe(launch& step) const override {
-        step.pattern = choice_.pattern();
-        step.shape = choice_.shape();
-        step.reason = choice_.reason();
-    }
 
     std::string block() { return b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x"; }
     /// Columns beside each other in memory; their vectors, in a row of memory and over all kept axes.
@@ -47,15 +40,21 @@ protected:
     /// Gives the values of the first row's threads to all rows.
     void share_down(fold_writer& f, const std::string& across);
 
-    const column_fold_choice& choice_;
+    /// Declares shared memory for the joins, with room for so many parts of the widest fold.
+    void declare_room(std::uint32_t parts);
+
     const int inner_;
     const std::uint32_t each_;  // neighbouring columns that a thread folds
 };
 
-void emit_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p);
-void emit_contiguous_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p);
-void emit_column_strips_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p);
-void emit_unrolled_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p);
-void emit_short_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p);
+/// The part of a writer that depends on its layout.
+template <class Layout>
+class column_writer : public column_fold {
+public:
+    column_writer(cuda_kernel& b, const folded_kernel& f, const Layout& c) : column_fold(b, f, c), choice_(c) {}
+
+protected:
+    const Layout& choice_;
+};
 
 }  // namespace ingot::codegen

@@ -1,6 +1,8 @@
 // Columns on CUDA that lie in memory without gaps, folded by vectors of the run that they form, 16 bytes a thread
 // whatever their number. The number of active threads is a multiple of the number of columns, so that a thread's next
 // vector, that many vectors further on, lies in the same columns. In the end a thread has one column.
+#include <algorithm>
+
 #include "codegen/cuda/fold/across/column_fold.hpp"
 
 namespace ingot::codegen {
@@ -9,9 +11,9 @@ using namespace detail;
 
 namespace {
 
-class contiguous_columns final : public column_fold {
+class contiguous_columns final : public column_writer<contiguous_columns_layout> {
 public:
-    using column_fold::column_fold;
+    using column_writer::column_writer;
 
 private:
     std::string lane() const override { return "down"; }
@@ -28,7 +30,7 @@ private:
             b_.code.line("const ", b_.linear(), " first = ", b_.rank == 1 ? "" : "outer * " + n + " + ", digit(inner_),
                          ";");
         load_invariants(kept_bits());
-        b_.code.line("alignas(16) __shared__ ", b_.needs.type(dtype::u8), " room[", choice_.room_bytes / 8, "];");
+        declare_room(threads_ * (each_ + 1));
     }
 
     /// A block has the columns of one place of the outer axes, or of several where these have few vectors. Returns the
@@ -111,7 +113,7 @@ private:
                      "_run + head;");
         for (fold_writer& f : folds) declare_in_tile(f.type(), f.held(), f.start());
         declare_parts(folds);
-        const std::uint32_t tile = choice_.unroll[0];
+        const std::uint32_t tile = choice_.unroll;
         const std::string tiles = std::to_string(tile) + " * active";
         if (split_) {  // rounds of whole tiles, then even pieces of the rest
             const std::string width = b_.count(row_width(), "width");
@@ -224,10 +226,120 @@ private:
     std::string column_;  // the text of the column that this thread has in the end
 };
 
+/// Whether the columns are one run of memory, as the class promises, with several vectors for each thread.
+bool are_contiguous(const folded_kernel& f) {
+    constexpr std::uint8_t least_class = 4;
+    if (!inner_is(f, axis_flags::contiguous_columns) || !folds_one_axis_of_arrays(f) ||
+        f.length_class() < least_class || !folds_vectors_of_columns(f))
+        return false;
+    // Groups of threads read aligned columns as fast where they lie.
+    const bool split = splits_columns(f);
+    return f.kernel().rank == 1 || split || !are_aligned(f.inputs_of(f.longest_space()));
+}
+
+struct block_size {
+    std::uint32_t threads, resident;  // of a block, and of a multiprocessor
+};
+
+/// As many blocks as are resident at once, unless the outer axes have fewer places. Without outer axes blocks are
+/// large: the fewer there are, the less is published.
+block_size choose_contiguous_block(const folded_kernel& f, bool light, std::uint32_t& each) {
+    // The longer columns are, the fewer of them there are; the limit is lower for parts of many words.
+    constexpr std::uint8_t joined_class = 9, long_class = 11, longest_class = 13;
+    const bool one = f.kernel().rank == 1, many_words = has_many_words(f);
+    const bool few_columns = inner_is(f, axis_flags::short_inner);
+    const std::vector<fold_traits>& folds = f.longest_folds();
+    // A small block holds few whole rows of many columns, and the last block has to join the parts of many blocks.
+    const bool several = !one && !few_columns;
+    // A sum of exponentials alone computes long enough to hide the latency of the next loads.
+    if (f.words() == 2 && folds.size() == 1 && folds[0].counts_entries()) {
+        const bool doubles = bytes_of(*f.inputs_of(f.longest_space())[0]) == 8;
+        const std::uint32_t resident = doubles || (several && f.length_class() >= joined_class)
+                                           ? column_block::resident_threads / 2
+                                           : column_block::resident_threads;
+        return {one ? resident : few_columns ? column_block::small : column_block::medium, resident};
+    }
+    // Parts of several words need registers.
+    std::uint32_t bytes = 0;
+    for (const fold_traits& fold : folds) bytes += fold.bytes();
+    const bool wide_parts = bytes > column_block::wide_part_bytes, small = many_words || light;
+    block_size s{
+        one ? (small ? column_block::medium : column_block::large)
+            : (small ? column_block::small : column_block::medium),
+        many_words && (one || wide_parts) ? column_block::resident_threads / 2 : column_block::resident_threads};
+    // While a small block of moments joins its threads' parts, other blocks read.
+    if (many_words && few_columns && !one) s.threads = wide_parts ? column_block::least / 2 : column_block::least;
+    if (several && f.length_class() >= (many_words ? joined_class : long_class)) {
+        s.threads = column_block::medium;
+        if (many_words || f.length_class() >= longest_class) s.resident = column_block::medium;
+        if (many_words && f.length_class() >= long_class) each = std::min(each, 2u);
+    }
+    return s;
+}
+
 }  // namespace
 
-void emit_contiguous_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p) {
-    contiguous_columns(b, f, c).write(p);
+std::optional<contiguous_columns_layout> choose_contiguous_columns(const folded_kernel& f) {
+    constexpr std::uint32_t most_words = 20,
+                            bytes_to_finish = 4 * 1024;  // of shared memory, where blocks share results
+    if (!are_contiguous(f)) return {};
+    const folded_space& s = f.longest_space();
+    const std::vector<const array_argument*> inputs = f.inputs_of(s);
+    const std::uint32_t bytes = bytes_of(*inputs[0]);
+    const bool one = f.kernel().rank == 1, split = splits_columns(f);
+    const bool light = f.words() == 1 && inputs.size() == 1;  // then registers hold twice as many loads
+    contiguous_columns_layout c;
+    c.tiles_ahead = split && f.gains_from_tiles_ahead();
+    std::uint32_t each = std::min(4u, 16 / bytes);
+    while (each > 1 && (each * cost_of(f.kernel().graph, s.values) > statement_budget || each * f.words() > most_words))
+        each /= 2;
+    block_size size{column_block::small, folded_kernel::blocks_ahead * column_block::small};
+    if (c.tiles_ahead)
+        each = 1;
+    else
+        size = choose_contiguous_block(f, light, each);
+    // Where all blocks fold all columns, one last block would have to load too many parts.
+    const bool shares_results = split && one;
+    while (size.threads * (each + 1) * f.widest_part() >
+           column_block::shared_bytes - (shares_results ? bytes_to_finish : 0))
+        size.threads /= 2;
+    c.threads = size.threads;
+    c.tile_columns = each;
+    c.resident_blocks = size.resident / size.threads;
+    c.even_steps = one && light;
+    c.has_rounds = one;  // otherwise a thread has few tiles, and no registers to spare
+    c.unroll = f.unroll_of(s, static_cast<std::uint32_t>(inputs.size()) * bytes * each, each, each,
+                           c.tiles_ahead ? folded_kernel::bytes_ahead : (light ? 128 : 64) * 1024 / size.resident);
+    // One block a multiprocessor has registers for more slots at once; more waves leave fewer idle at the end.
+    const bool large_blocks = !one && c.resident_blocks == 1, many_words = has_many_words(f);
+    c.slots_at_once = one ? (many_words ? 24 : 10) : large_blocks ? (many_words ? 12 : 8) : 4;
+    if (split) {
+        constexpr std::uint32_t piece_bytes = 32 * 1024, least_threads = 256;  // of a multiprocessor
+        constexpr std::uint32_t waves_of_large_blocks = 6;
+        c.split = block_split{.piece = piece_bytes / bytes,
+                              .along = axis_bit(inner_axis(f)),
+                              .blocks_of_one = one ? 0 : std::max(1u, least_threads / c.threads),
+                              .results = c.threads,
+                              .waves = large_blocks ? waves_of_large_blocks : f.waves_of_columns(),
+                              .blocks_in_waves = c.tiles_ahead ? folded_kernel::blocks_ahead_in_waves : 0,
+                              .how = one ? block_split::finish::shared : block_split::finish::last_ticket};
+    }
+    return c;
+}
+
+kernel_shape contiguous_columns_layout::shape() const {
+    kernel_shape s = shape_of("runs of columns", unroll, thread_exchange::block);
+    s.source = element_source::run;
+    s.read_ahead = tiles_ahead ? 1 : 0;
+    return s;
+}
+
+std::string contiguous_columns_layout::reason() const {
+    return where_they_lie(", " + std::to_string(tile_columns) + " at once of their run of memory", tiles_ahead);
+}
+
+void contiguous_columns_layout::write(cuda_kernel& b, const folded_kernel& f) const {
+    contiguous_columns(b, f, *this).write();
 }
 
 }  // namespace ingot::codegen

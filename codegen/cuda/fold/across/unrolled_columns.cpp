@@ -1,6 +1,8 @@
 // Folds across memory of columns of at most 16 elements: a thread loads all of some columns before it folds any, so
 // that there is no loop and enough loads are in flight. Its columns lie a block's threads apart; aligned ones are
 // vectors of neighbours.
+#include <algorithm>
+
 #include "codegen/cuda/fold/across/column_fold.hpp"
 
 namespace ingot::codegen {
@@ -9,10 +11,9 @@ namespace {
 
 using namespace detail;
 
-class unrolled_columns final : public column_fold {
+class unrolled_columns final : public column_writer<unrolled_columns_layout> {
 public:
-    unrolled_columns(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c)
-        : column_fold(b, f, c), length_(c.unroll[0]), vectors_per_thread_(c.vectors_per_thread) {}
+    using column_writer::column_writer;
 
 private:
     std::string lane() const override { return "0"; }
@@ -23,15 +24,15 @@ private:
     void combine(fold_writer&, const std::string&, const std::string&) override {}
 
     void locate_thread() override {
-        b_.step.grid[0] = ceil_divide(vectors(), threads_ * vectors_per_thread_);
-        b_.code.line("const ", b_.linear(), " begin = ", b_.thread_index(threads_ * vectors_per_thread_), ";");
+        b_.step.grid[0] = ceil_divide(vectors(), threads_ * choice_.vectors);
+        b_.code.line("const ", b_.linear(), " begin = ", b_.thread_index(threads_ * choice_.vectors), ";");
     }
 
     /// The loop over this thread's columns j; a column past the end reads the last one.
     void open_strided_columns() {
         source_writer& out = b_.code;
         const std::string type = b_.linear(), all = b_.count(vectors(), "vectors");
-        b_.open_unrolled("j", vectors_per_thread_);
+        b_.open_unrolled("j", choice_.vectors);
         out.line("const ", type, " at = begin + j * ", threads_, "u, vector = min(at, ", all, " - 1);");
         std::string column = "vector";
         if (b_.rank > 1) {
@@ -49,7 +50,7 @@ private:
     }
 
     void open_elements() {
-        b_.open_unrolled("u", length_);
+        b_.open_unrolled("u", choice_.length);
         b_.code.line("if (u >= ", b_.count(points_of(spaces_[0].bits()), "folded"), ") break;");
         b_.write_digits("u", spaces_[0].axes);
     }
@@ -61,7 +62,7 @@ private:
         const std::vector<const array_argument*> inputs = inputs_of(s);
         for (const array_argument* in : inputs) {
             const std::string type = b_.needs.type(in->at->head.type),
-                              of = '[' + std::to_string(vectors_per_thread_) + "][" + std::to_string(length_) + ']';
+                              of = '[' + std::to_string(choice_.vectors) + "][" + std::to_string(choice_.length) + ']';
             if (each_ == 1)
                 out.line(type, ' ', in->name, of, ";");
             else
@@ -116,8 +117,9 @@ private:
         open_columns("columns");
         write_column();
         for (const array_argument* in : inputs_of(spaces_[0])) b_.body.name(in->node, loaded(*in, "e"));
-        for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', length_, "];");
-        b_.open_unrolled("u", length_);
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line(folds[i].entry_type(), " value", i, '[', choice_.length, "];");
+        b_.open_unrolled("u", choice_.length);
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line("value", i, "[u] = u < ", n, " ? ", folds[i].entry(b_.body.value(folds[i].value(), out), "u"),
                      " : ", folds[i].entry_start(), ";");
@@ -126,7 +128,7 @@ private:
             const std::string values = "value" + std::to_string(i);
             out.line(own(folds[i].name()), " = ",
                      folds[i].is_moments() ? moments_of_few(folds[i]) + '(' + values + ", " + n + ')'
-                                           : b_.join_pairs(folds[i].ordered_joiner(), length_, values),
+                                           : b_.join_pairs(folds[i].ordered_joiner(), choice_.length, values),
                      ";");
         }
         close_columns();
@@ -169,15 +171,58 @@ private:
     }
 
     void write_ending() override {}
-
-    const std::uint32_t length_;              // of the longest column
-    const std::uint32_t vectors_per_thread_;  // a block's threads apart from each other
 };
+
+/// Whether every folded array is aligned and contiguous across columns, and no other array moves along them.
+bool has_vectors_of_columns(const folded_kernel& f) {
+    const int inner = inner_axis(f);
+    return std::ranges::all_of(f.kernel().inputs, [&](const array_argument& in) {
+        if ((f.loops_of(in) & f.longest_space().bits()) == 0) return (f.loops_of(in) & axis_bit(inner)) == 0;
+        return in.at->head.vector && inner_class(in, inner) == stride_class::unit;
+    });
+}
 
 }  // namespace
 
-void emit_unrolled_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p) {
-    unrolled_columns(b, f, c).write(p);
+std::optional<unrolled_columns_layout> choose_unrolled_columns(const folded_kernel& f) {
+    constexpr std::uint8_t longest_subclass = 5;                                    // 16 elements
+    constexpr std::uint32_t longest_bytes = 256;                                    // of a column
+    constexpr std::uint32_t most_bytes = 128, target_bytes = 64, most_columns = 4;  // of a thread
+    const folded_space& s = f.longest_space();
+    const bool narrow = f.kernel().rank > 1 && inner_is(f, axis_flags::short_inner);
+    const std::uint8_t known = s.subclass;
+    if (narrow || !folds_one_axis_of_arrays(f) || f.length_class() != 1 || known <= 1 || known > longest_subclass)
+        return {};
+    const std::uint32_t length = s.longest(), column_bytes = f.bytes_at_once(s, 1) * length;
+    const std::uint32_t cost = length * (1 + static_cast<std::uint32_t>(cost_of(f.kernel().graph, s.values)));
+    if (column_bytes > longest_bytes || cost > statement_budget ||
+        std::ranges::any_of(f.longest_folds(), &fold_traits::is_exponentials))
+        return {};
+    std::uint32_t widest = 1;
+    for (const array_argument* in : f.inputs_of(s)) widest = std::max(widest, bytes_of(*in));
+    unrolled_columns_layout c;
+    c.threads = column_block::least;
+    c.length = length;
+    std::uint32_t each = has_vectors_of_columns(f) ? std::min(4u, std::max(1u, 16 / widest)) : 1;
+    while (each > 1 && (column_bytes * each > most_bytes || each * cost > statement_budget)) each /= 2;
+    while (2 * c.vectors * column_bytes * each <= target_bytes &&
+           2 * c.vectors * each <= std::max(most_columns, 2 * each) && 2 * c.vectors * each * cost <= statement_budget)
+        c.vectors *= 2;
+    c.columns = c.tile_columns = each;
+    return c;
+}
+
+kernel_shape unrolled_columns_layout::shape() const {
+    return shape_of("unrolled columns", vectors * length, thread_exchange::none);
+}
+
+std::string unrolled_columns_layout::reason() const {
+    return std::to_string(vectors * columns) +
+           " short columns a thread, all of them loaded before the first is folded: loads wait for memory together";
+}
+
+void unrolled_columns_layout::write(cuda_kernel& b, const folded_kernel& f) const {
+    unrolled_columns(b, f, *this).write();
 }
 
 }  // namespace ingot::codegen

@@ -2,6 +2,7 @@
 #include "codegen/cuda/fold/along/choice.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "codegen/text/random.hpp"
 
@@ -11,33 +12,23 @@ using namespace detail;
 
 namespace {
 
-using layout = row_fold_choice::layout;
-using space = row_fold_choice::space;
+using space = row_layout::space;
 
 constexpr std::uint32_t usual_threads = 256;
 constexpr std::uint32_t resident_threads = 1024;  // of a multiprocessor, where blocks share rows
 
 // ---- facts
 
-/// Whether registers hold twice as many loads as usual, beside the parts.
-bool is_light(const folded_kernel& f) {
-    constexpr std::uint32_t double_bytes = 8, few_words = 5;
-    return f.words() <= few_words && std::ranges::all_of(f.kernel().inputs, [&](const array_argument& in) {
-               return bytes_of(in) < double_bytes || f.words() == 1;
-           });
-}
-
 /// A row of bytes is read quickly, and smaller blocks begin and end in less time.
 bool are_bytes(const folded_kernel& f) {
     return std::ranges::all_of(f.kernel().inputs, [](const array_argument& in) { return bytes_of(in) == 1; });
 }
 
-/// Whether the longest space has one fold only and that counts its entries; and which of the two such folds it is.
+/// Whether the longest space has one fold only and that counts its entries.
 bool counts_alone(const folded_kernel& f) {
     return f.longest_folds().size() == 1 && f.longest_folds()[0].counts_entries();
 }
 bool is_moments(const folded_kernel& f) { return counts_alone(f) && f.longest_folds()[0].is_moments(); }
-bool is_exponentials(const folded_kernel& f) { return counts_alone(f) && !is_moments(f); }
 
 bool is_aligned(const std::vector<const array_argument*>& inputs) {
     return std::ranges::all_of(inputs, [](const array_argument* in) { return in->at->head.vector; });
@@ -91,6 +82,25 @@ const array_argument* packed_by(const folded_kernel& kernel, const fold_traits& 
 
 bool is_packed(const array_argument* in) { return in != nullptr; }
 
+}  // namespace
+
+bool is_light(const folded_kernel& f) {
+    constexpr std::uint32_t double_bytes = 8, few_words = 5;
+    return f.words() <= few_words && std::ranges::all_of(f.kernel().inputs, [&](const array_argument& in) {
+               return bytes_of(in) < double_bytes || f.words() == 1;
+           });
+}
+
+bool is_exponentials(const folded_kernel& f) { return counts_alone(f) && !f.longest_folds()[0].is_moments(); }
+
+std::uint32_t choose_head_unit(const array_argument& in, std::uint32_t lanes) {
+    constexpr std::uint32_t line = 128, vector = 16;
+    const std::uint32_t bytes = bytes_of(in);
+    return (lanes >= (line + vector) / bytes ? line : vector) / bytes;
+}
+
+namespace {
+
 // ---- choosing
 
 /// Lanes that share a row: each has four vectors, up to four times as many; longer rows get a block. Few rows get as
@@ -111,15 +121,7 @@ std::uint32_t choose_resident_blocks(const folded_kernel& f, std::uint32_t threa
     return resident_threads / 4 * quarters / threads;
 }
 
-/// The unit of the elements before the first vector of a row that begins anywhere: a cache line, so that warps read
-/// whole lines, where there are enough lanes to load these elements at once; else a vector.
-std::uint32_t choose_head_unit(const array_argument& in, std::uint32_t lanes) {
-    constexpr std::uint32_t line = 128, vector = 16;
-    const std::uint32_t bytes = bytes_of(in);
-    return (lanes >= (line + vector) / bytes ? line : vector) / bytes;
-}
-
-space choose_space(const folded_kernel& f, const row_fold_choice& c, std::size_t number) {
+space choose_space(const folded_kernel& f, const row_layout& c, std::size_t number) {
     // A whole row is loaded at once where registers hold it: a second tile would have to wait for the first.
     constexpr std::uint32_t bytes_in_flight = 64, whole_row_bytes = 128;
     const folded_space& s = f.spaces()[number];
@@ -144,38 +146,11 @@ space choose_space(const folded_kernel& f, const row_fold_choice& c, std::size_t
     return chosen;
 }
 
-bool can_deal_tiles(const folded_kernel& f, const row_fold_choice& c) {
-    const cuda_kernel& b = f.kernel();
-    const folded_space& s = f.longest_space();
-    const space& chosen = c.spaces[f.longest()];
-    if (!c.split || b.rank == 0 || f.length_class() < length_class::very_long || f.spaces().size() != 1 ||
-        !s.outputs.empty() || chosen.each == 1 || (is_exponentials(f) && !is_light(f)) || !b.generators.empty() ||
-        !b.unravellings.empty() || chosen.unroll == 1)
-        return false;
-    const std::vector<bool> below = nodes_below(b.graph, s.values);
-    return std::ranges::all_of(b.inputs,
-                               [&](const array_argument& in) {
-                                   return !below[in.node] || f.loops_of(in) == 0 || (f.loops_of(in) & s.bits()) != 0;
-                               }) &&
-           std::ranges::none_of(chosen.packed, is_packed);
-}
-
 /// Whether the blocks of the only row take the last of its rounds when they are ready, instead of even shares: not all
 /// multiprocessors read equally fast, and all would wait for the slowest.
-bool can_deal_rounds(const folded_kernel& f, const row_fold_choice& c) {
-    return c.split && f.kernel().rank == 0 && f.spaces().size() == 1 && c.spaces[0].each > 1 && !c.spaces[0].drawn &&
+bool can_deal_rounds(const folded_kernel& f, const row_layout& c) {
+    return f.kernel().rank == 0 && f.spaces().size() == 1 && c.spaces[0].each > 1 && !c.spaces[0].drawn &&
            std::ranges::all_of(f.folds(0), [](const fold_traits& fold) { return fold.is_in_any_order(); });
-}
-
-void choose_persistent_tiles(const folded_kernel& f, row_fold_choice& c) {
-    space& s = c.spaces[0];
-    c.how = layout::persistent_tiles;
-    c.split = {.piece = c.threads * s.unroll * s.each, .along = f.kept_bits(), .how = block_split::finish::shared};
-    // Rows of the only input may begin anywhere; their alignment in the key is not used.
-    if (const std::vector<const array_argument*> inputs = f.inputs_of(f.spaces()[0]); inputs.size() == 1) {
-        s.aligned = false;
-        s.head_unit = choose_head_unit(*inputs[0], c.lanes);
-    }
 }
 
 }  // namespace
@@ -185,7 +160,7 @@ row_fold_choice choose_row_fold(const folded_kernel& f) {
     constexpr std::uint32_t most_vectors = 64;  // of a lane: a sum of so few rounds little
     constexpr std::uint32_t piece_bytes = 32 * 1024;
     const bool few = few_results(f.kernel().key, f.kernel().rank);
-    row_fold_choice c;
+    row_layout c;
     c.longest = f.longest();
     c.slots_at_once = 4;
     c.threads = usual_threads;
@@ -194,30 +169,21 @@ row_fold_choice choose_row_fold(const folded_kernel& f) {
     c.lanes = choose_lanes(f, c.threads, few);
     // Many rows of medium length get more blocks at once: some load while others join.
     if (c.is_block_wide() && !few && f.length_class() <= longest_class) c.lanes = c.threads = usual_threads / 2;
-    c.how = c.split ? layout::blocks : c.is_block_wide() ? layout::block : layout::lanes;
     c.has_rounds = f.length_class() >= long_row_class || (16u << f.length_class()) > most_vectors * c.lanes;
     for (std::size_t s = 0; s < f.spaces().size(); ++s) c.spaces.push_back(choose_space(f, c, s));
-    if (!c.split) return c;
+    if (!c.split) return whole_rows_layout{std::move(c)};
     c.resident_blocks = choose_resident_blocks(f, c.threads);
-    if (can_deal_tiles(f, c)) {
-        choose_persistent_tiles(f, c);
-        return c;
-    }
+    if (auto tiles = choose_persistent_tiles(f, c)) return std::move(*tiles);
     // A piece has several vectors for every thread of a block.
     const std::uint32_t each = c.spaces[f.longest()].each, bytes = f.bytes_at_once(f.longest_space(), 1) * each;
     c.split->piece = each * std::max(c.threads, piece_bytes / std::max(bytes, 4u));
-    if (can_deal_rounds(f, c)) {
-        c.how = layout::dealt_rounds;
-        c.split->counts_pieces = true;
-    }
-    return c;
+    c.split->counts_pieces = can_deal_rounds(f, c);
+    return split_rows_layout{std::move(c)};
 }
 
-kernel_shape row_fold_choice::shape() const {
-    constexpr std::string_view names[] = {"rows", "rows", "split rows", "split rows, last rounds dealt",
-                                          "persistent tiles"};
+kernel_shape row_layout::shape_of(std::string_view name) const {
     kernel_shape k;
-    k.name = names[static_cast<std::size_t>(how)];
+    k.name = name;
     k.threads = threads;
     k.lanes = lanes;
     k.each = spaces[longest].each;
@@ -225,30 +191,6 @@ kernel_shape row_fold_choice::shape() const {
     k.exchange = split ? thread_exchange::scratch : is_block_wide() ? thread_exchange::block : thread_exchange::lanes;
     k.resident_blocks = resident_blocks;
     return k;
-}
-
-std::string_view row_fold_choice::pattern() const { return split ? "split reduction" : "row reduction"; }
-
-std::string row_fold_choice::reason() const {
-    std::string_view why;
-    switch (how) {
-        case layout::lanes:
-        case layout::block:
-            why = ": each has several vectors of it under way";
-            break;
-        case layout::blocks:
-            why = ", several blocks a row: rows are too few to fill the GPU";
-            break;
-        case layout::dealt_rounds:
-            why =
-                ", several blocks a row, the last of it dealt to those that come for it: rows are too few to fill "
-                "the GPU, and no block waits for a slow one";
-            break;
-        case layout::persistent_tiles:
-            why = ", tiles of all rows dealt to the blocks in turn: the rows are too few to fill the GPU";
-            break;
-    }
-    return std::to_string(lanes) + " lanes a row" + std::string(why);
 }
 
 }  // namespace ingot::codegen

@@ -1,26 +1,22 @@
 // How a fold along memory on CUDA shares its rows between blocks and lanes, chosen from the folded values before any
 // text is printed. A lane's loads are vectors of `each` consecutive elements; a tile is `unroll` such loads of every
-// lane, in flight together.
+// lane, in flight together. A layout is a struct of the numbers that its kernel is printed from.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "codegen/cuda/fold/choice.hpp"
 #include "codegen/cuda/fold/folded_kernel.hpp"
+#include "codegen/plan/kernel_shape.hpp"
 
 namespace ingot::codegen {
 
-struct row_fold_choice : fold_choice {
-    enum class layout : std::uint8_t {
-        lanes,             // a block has several rows, of a few lanes or a warp each
-        block,             // a block has a row
-        blocks,            // several blocks share a row, in even shares
-        dealt_rounds,      // as `blocks`, but the blocks that are ready first take the last of a row's rounds
-        persistent_tiles,  // tiles of all rows are dealt to resident blocks in the order of memory
-    };
+struct row_layout : fold_choice {
     struct space {
         std::uint32_t each = 1, unroll = 1;
         bool aligned = false;            // every row begins with a whole vector; else one operand's rows begin anywhere
@@ -32,17 +28,53 @@ struct row_fold_choice : fold_choice {
         std::vector<const array_argument*> packed;
     };
 
-    layout how = layout::lanes;
     std::uint32_t lanes = 1;  // threads of a block that share a row
     std::vector<space> spaces;
     std::size_t longest = 0;  // of these
 
     bool is_block_wide() const { return lanes == threads; }
-    kernel_shape shape() const;
-    std::string_view pattern() const;
-    std::string reason() const;
+    std::string_view pattern() const { return split ? "split reduction" : "row reduction"; }
+    kernel_shape shape_of(std::string_view name) const;
+    /// "8 lanes a row"
+    std::string lanes_of_row() const { return std::to_string(lanes) + " lanes a row"; }
 };
 
+/// A block has a row, or several of a few lanes or a warp each.
+struct whole_rows_layout : row_layout {
+    kernel_shape shape() const;
+    std::string reason() const;
+    void write(cuda_kernel& b, const folded_kernel& f) const;
+};
+
+/// Several blocks share a row, in even shares; or those that are ready first take the last of the row's rounds.
+struct split_rows_layout : row_layout {
+    bool deals_rounds() const { return split->counts_pieces; }
+    kernel_shape shape() const;
+    std::string reason() const;
+    void write(cuda_kernel& b, const folded_kernel& f) const;
+};
+
+/// Tiles of all rows are dealt to resident blocks in the order of memory.
+struct persistent_tiles_layout : row_layout {
+    kernel_shape shape() const;
+    std::string reason() const;
+    void write(cuda_kernel& b, const folded_kernel& f) const;
+};
+
+using row_fold_choice = std::variant<whole_rows_layout, split_rows_layout, persistent_tiles_layout>;
+
 row_fold_choice choose_row_fold(const folded_kernel& f);
+/// From the numbers of split rows; empty where their tiles cannot be dealt.
+std::optional<persistent_tiles_layout> choose_persistent_tiles(const folded_kernel& f, const row_layout& split_rows);
+
+// The facts by which several layouts are chosen.
+
+/// Whether registers hold twice as many loads as usual, beside the parts.
+bool is_light(const folded_kernel& f);
+/// Whether the longest space has one fold only, and that counts its entries and sums exponentials.
+bool is_exponentials(const folded_kernel& f);
+/// The unit of the elements before the first vector of a row that begins anywhere: a cache line, so that warps read
+/// whole lines, where there are enough lanes to load these elements at once; else a vector.
+std::uint32_t choose_head_unit(const array_argument& in, std::uint32_t lanes);
 
 }  // namespace ingot::codegen

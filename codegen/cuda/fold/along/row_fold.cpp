@@ -6,7 +6,6 @@ namespace ingot::codegen {
 using namespace detail;
 
 void row_fold::locate_thread() {
-    if (choice_.how == layout::persistent_tiles) return;
     source_writer& out = b_.code;
     if (!choice_.is_block_wide()) out.line("const ", b_.needs.type(dtype::u4), " lane = threadIdx.x % ", lanes_, "u;");
     if (b_.rank > 0 && choice_.is_block_wide()) {
@@ -23,7 +22,6 @@ void row_fold::locate_thread() {
 }
 
 void row_fold::write_space(std::size_t number) {
-    if (choice_.how == layout::persistent_tiles) return write_persistent_tiles();
     const folded_space& s = spaces_[number];
     const std::string n = b_.count(points_of(s.bits()), "folded" + suffix(number));
     declare_results(folds_[number]);
@@ -131,7 +129,7 @@ void row_fold::write_draws(std::size_t number, const std::string& n) {
 void row_fold::write_rounds(std::size_t number) {
     source_writer& out = b_.code;
     const std::string type = b_.linear(), tile = std::to_string(lanes_ * choice_.spaces[number].unroll) + 'u';
-    const bool dealt = choice_.how == layout::dealt_rounds;
+    const bool dealt = choice_.split->counts_pieces;
     const auto outside = b_.body.scope();
     out.line("const ", type, " round = gridDim.y * ", tile, ';');
     std::string shared_evenly = "vectors";
@@ -299,23 +297,28 @@ void row_fold::combine(fold_writer& f, const std::string& joiner, const std::str
     choice_.is_block_wide() ? combine_block(f, joiner, variable) : combine_lanes(f, joiner, variable, lanes_);
 }
 
-void row_fold::write_ending() {
-    if (choice_.how != layout::persistent_tiles) cuda_fold::write_ending();
-}
-
 std::string row_fold::owner() {
     if (choice_.is_block_wide() || b_.rank == 0) return "if (threadIdx.x == 0)";
     return "if (lane == 0 && mine < " + rows() + ")";
 }
 
-void row_fold::describe(launch& step) const {
-    step.pattern = choice_.pattern();
-    step.shape = choice_.shape();
-    step.reason = choice_.reason();
+kernel_shape whole_rows_layout::shape() const { return shape_of("rows"); }
+
+std::string whole_rows_layout::reason() const { return lanes_of_row() + ": each has several vectors of it under way"; }
+
+void whole_rows_layout::write(cuda_kernel& b, const folded_kernel& f) const { row_fold(b, f, *this).write(); }
+
+kernel_shape split_rows_layout::shape() const {
+    return shape_of(deals_rounds() ? "split rows, last rounds dealt" : "split rows");
 }
 
-void emit_row_fold_cuda(cuda_kernel& b, const folded_kernel& f, const row_fold_choice& c, plan& p) {
-    row_fold(b, f, c).write(p);
+std::string split_rows_layout::reason() const {
+    return lanes_of_row() + ", several blocks a row" +
+           (deals_rounds() ? ", the last of it dealt to those that come for it: rows are too few to fill the GPU, and "
+                             "no block waits for a slow one"
+                           : ": rows are too few to fill the GPU");
 }
+
+void split_rows_layout::write(cuda_kernel& b, const folded_kernel& f) const { row_fold(b, f, *this).write(); }
 
 }  // namespace ingot::codegen

@@ -12,14 +12,13 @@
 
 namespace ingot::codegen {
 
-class row_fold final : public cuda_fold {
+class row_fold : public cuda_fold {
 public:
-    row_fold(cuda_kernel& b, const folded_kernel& f, const row_fold_choice& c)
+    row_fold(cuda_kernel& b, const folded_kernel& f, const row_layout& c)
         : cuda_fold(b, f, c), choice_(c), lanes_(c.lanes) {}
 
-private:
-    using layout = row_fold_choice::layout;
-    using space_choice = row_fold_choice::space;
+protected:
+    using space_choice = row_layout::space;
 
     std::string lane() const override { return choice_.is_block_wide() ? "threadIdx.x" : "lane"; }
     std::string vector_of(std::uint32_t unroll) const {
@@ -52,19 +51,10 @@ private:
     /// Rows whose elements lie anywhere: a lane's are `lanes` apart, so that neighbouring lanes read neighbours.
     void write_elements(std::size_t number, const std::string& n);
     void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override;
-    void write_ending() override;
     std::string owner() override;
-    void describe(launch& step) const override;
 
-    // Tiles of rows dealt to the blocks in the order of memory (cuda/fold/along/persistent_tiles.cpp).
-
-    void write_persistent_tiles();
-    void publish_held();
-
-    const row_fold_choice& choice_;
+    const row_layout& choice_;
     const std::uint32_t lanes_;
 };
-
-void emit_row_fold_cuda(cuda_kernel& b, const folded_kernel& f, const row_fold_choice& c, plan& p);
 
 }  // namespace ingot::codegen
