@@ -51,7 +51,7 @@ TEST_CASE("how threads share rows that are folded is a value that explain prints
           "rows: blocks of 256 threads, 256 lanes a row, 8 times 4 elements a thread, read where they "
           "lie, joined in shared memory");
     CHECK(shape_of("sum_of_few_long_rows") ==
-          "persistent tiles: blocks of 512 threads, 512 lanes a row, 8 times 4 elements a thread, read "
+          "split rows: blocks of 512 threads, 512 lanes a row, 8 times 4 elements a thread, read "
           "where they lie, joined through the scratch, 2 blocks a multiprocessor");
     CHECK(shape_of("sum") ==
           "split rows: blocks of 512 threads, 512 lanes a row, 4 times 4 elements a thread, read where "
@@ -68,7 +68,6 @@ TEST_CASE("a row is folded by as many lanes as have vectors of it, a long one of
     CHECK(layout_of(rows(1 << 15, dtype::f4)).is_block_wide());
     CHECK(std::holds_alternative<whole_rows_layout>(choice_of(rows(1 << 15, dtype::f4))));
     CHECK(std::holds_alternative<split_rows_layout>(choice_of(rows(1 << 15, dtype::f4, true))));
-    CHECK(std::holds_alternative<persistent_tiles_layout>(choice_of(rows(1 << 20, dtype::f4, true))));
     for (const std::int64_t length : {16, 500, 1 << 12, 1 << 15, 1 << 20})
         for (const bool few : {false, true}) {
             const key k = rows(length, dtype::f4, few);

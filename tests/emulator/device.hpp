@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include <bit>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -224,6 +224,9 @@ template <class T>
 T __shfl_down_sync(unsigned int mask, T mine, unsigned int far, int width = 32) {
     const unsigned int end = (emulator::lane() & ~unsigned(width - 1)) + unsigned(width);
     return emulator::shuffle(mask, "__shfl_down_sync", mine, emulator::lane() + far, emulator::lane() + far < end);
+}
+inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int by) {
+    return static_cast<unsigned int>((static_cast<unsigned long long>(high) << 32 | low) >> (by & 31u));
 }
 inline unsigned int __ballot_sync(unsigned int mask, int predicate) {
     const unsigned int mine = predicate != 0 ? 1u << emulator::lane() : 0;

@@ -110,7 +110,7 @@ TEST_CASE("short rows, axes, strides and views of every kind") {
     c.run();
 }
 
-TEST_CASE("few rows of hundreds of thousands, whose tiles are dealt to the blocks") {
+TEST_CASE("few rows of hundreds of thousands, each of which several blocks share") {
     comparison c;
     const over how = axes(1);
     const array<float> x = values<float>({5, 262'145}, 30), more = values<float>({20, 262'149}, 31);

@@ -226,8 +226,8 @@ void cuda_fold::declare_sharing() {
     out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", rows(), ");");
 }
 
-void cuda_fold::elect_finisher(const std::string& when) {
-    b_.code.line("if (", when, "gridDim.y > 1 && threadIdx.x == 0) found = atomicMax(counters, 2 * gridDim.y - 1);");
+void cuda_fold::elect_finisher() {
+    b_.code.line("if (gridDim.y > 1 && threadIdx.x == 0) found = atomicMax(counters, 2 * gridDim.y - 1);");
 }
 
 void cuda_fold::write_shared_finish(const std::string& publishers) {

@@ -140,7 +140,7 @@ protected:
     /// that no block waits for the answer; (3) publishing the owner's parts of a result, as one of its `publishers`;
     /// (4) the results, each when all blocks have published its parts.
     void declare_sharing();
-    void elect_finisher(const std::string& when = "");
+    void elect_finisher();
     void publish_all(const std::string& slots, const std::string& publisher);
     void write_shared_finish(const std::string& publishers);
 

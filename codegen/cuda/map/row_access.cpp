@@ -1,6 +1,8 @@
 // See row_access.hpp.
 #include "codegen/cuda/map/row_access.hpp"
 
+#include "codegen/cuda/map/store_run.cuh.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
@@ -76,34 +78,44 @@ std::string add_row_storer(cuda_kernel& b, const array_argument& z) {
     const bool intrinsic = has_intrinsics(z.at->head.type);
     const std::string name = intrinsic ? "store_row" : "store_row_plain", wide = b.needs.type(dtype::u8);
     const std::string address = "reinterpret_cast<" + wide + ">(to)";
-    b.needs.add(
-        name, b.function("Stores elements [begin, end) of each lane: by one access per lane if all vectors are whole "
-                         "and aligned,\n/// else transposed in `room`, so that adjacent lanes store adjacent elements.",
-                         "template <class word, class type, int n>\n") +
-                  "void " + name +
-                  "(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {\n"
-                  "    const bool aligned = end <= begin || (begin == 0 && end == n && " +
-                  address +
-                  " % sizeof(word) == 0);\n"
-                  "    if (__all_sync(~0u, aligned)) {\n"
-                  "        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const "
-                  "word&>(from));\n"
-                  "        return;\n"
-                  "    }\n"
-                  "    type* const turned = reinterpret_cast<type*>(room);\n"
-                  "    const int lane = int(threadIdx.x % 32);\n"
-                  "    __syncwarp();\n"
-                  "    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);\n"
-                  "    __syncwarp();\n"
-                  "#pragma unroll\n"
-                  "    for (int i = 0; i < n; ++i) {\n"
-                  "        const int k = i * 32 + lane, owner = k / n, e = k % n;\n"
-                  "        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, " +
-                  address +
-                  ", owner));\n"
-                  "        const int range = __shfl_sync(~0u, begin | (end << 8), owner);\n"
-                  "        if (e >= (range & 255) && e < range >> 8) " +
-                  (intrinsic ? "__stcs(at + e, turned[k])" : "at[e] = turned[k]") + ";\n    }\n}\n");
+    b.needs.add("store_run", embedded::store_run);
+    b.needs.add(name,
+                b.function("Stores elements [begin, end) of each lane: by one access per lane if all vectors are whole "
+                           "and aligned\n/// or the warp has one run of memory, else transposed in `room`, so that "
+                           "adjacent lanes store adjacent elements.",
+                           "template <class word, class type, int n>\n") +
+                    "void " + name +
+                    "(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {\n"
+                    "    const int lane = int(threadIdx.x % 32);\n"
+                    "    const bool whole = begin == 0 && end == n, aligned = end <= begin || (whole && " +
+                    address +
+                    " % sizeof(word) == 0);\n"
+                    "    if (__all_sync(~0u, aligned)) {\n"
+                    "        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const "
+                    "word&>(from));\n"
+                    "        return;\n"
+                    "    }\n"
+                    "    if constexpr (sizeof(word) % 4 == 0) {\n"
+                    "        const " +
+                    wide + " first = __shfl_sync(~0u, " + address +
+                    ", 0);\n"
+                    "        if (__all_sync(~0u, whole && " +
+                    address +
+                    " == first + lane * sizeof(word))) return store_run<word>(to, from);\n"
+                    "    }\n"
+                    "    type* const turned = reinterpret_cast<type*>(room);\n"
+                    "    __syncwarp();\n"
+                    "    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);\n"
+                    "    __syncwarp();\n"
+                    "#pragma unroll\n"
+                    "    for (int i = 0; i < n; ++i) {\n"
+                    "        const int k = i * 32 + lane, owner = k / n, e = k % n;\n"
+                    "        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, " +
+                    address +
+                    ", owner));\n"
+                    "        const int range = __shfl_sync(~0u, begin | (end << 8), owner);\n"
+                    "        if (e >= (range & 255) && e < range >> 8) " +
+                    (intrinsic ? "__stcs(at + e, turned[k])" : "at[e] = turned[k]") + ";\n    }\n}\n");
     return name;
 }
 

@@ -20,9 +20,8 @@ private:
         const formula all = points_of(axis_range(0, b_.rank));
         const std::string n = b_.count(all, "n"), each = std::to_string(elements_);
         const std::string q = number_of_element();
-        const bool branches = !has_loaded_indices();
         out.line("const ", b_.linear(), " first = ", b_.thread_index(threads * elements_), ";");
-        if (!branches) out.line("if (first >= ", n, ") return;");
+        out.line("if (first >= ", n, ") return;");
         for (const array_argument& in : b_.inputs)
             if (moves(in)) out.line(b_.needs.type(in.at->head.type), ' ', in.name, '[', each, "];");
         for (const array_argument& z : b_.outputs)
@@ -31,13 +30,10 @@ private:
         for (const node_id g : b_.generators) declare_random(b_.leaf_of(g));
         if (b_.checks_indices()) out.line("bool inside[", each, "];");
         open_unrolled_elements();
-        if (branches) {
-            out.line("const ", b_.linear(), " q = ", q, ";");
-            out.line("if (q >= ", n, ") continue;");
-        } else if (elements_ == 1) {
+        if (elements_ == 1) {
             out.line("const ", b_.linear(), " q = first;");
         } else {
-            // Without a branch all indices are loaded together, and then the elements at them.
+            // Without a branch all elements are loaded together, and all indices before the elements at them.
             out.line("const ", b_.linear(), " next = ", q, ", q = next < ", n, " ? next : first;");
         }
         b_.write_digits("q", axes_in(axis_range(0, b_.rank)));
@@ -47,27 +43,15 @@ private:
         out.close();
         compute_elements();
         open_unrolled_elements();
-        if (branches) out.line("if (", q, " >= ", n, ") break;");
-        if (!branches && elements_ > 1) out.open("if (", q, " < ", n, ")");
+        if (elements_ > 1) out.open("if (", q, " < ", n, ")");
         for (const array_argument& z : b_.outputs)
             if (b_.is_scattered(z))
                 b_.store_scattered(z, indices_of(z) + "[e]", z.name + "[e]", b_.checks_indices() ? "inside[e]" : "");
             else
                 b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", z.name + "[e]");
-        if (!branches && elements_ > 1) out.close();
+        if (elements_ > 1) out.close();
         out.close();
         b_.step.grid[0] = ceil_divide(all, threads * elements_);
-    }
-
-    /// Whether elements are read or written at places that depend on loaded values.
-    bool has_loaded_indices() const {
-        std::vector<node_id> indices;
-        for (const unravelling& u : b_.unravellings)
-            if (u.gathers()) indices.push_back(u.index);
-        for (const array_argument& z : b_.outputs)
-            if (b_.is_scattered(z)) indices.push_back(b_.scatter_index_of(z));
-        const std::vector<bool> beneath = nodes_below(b_.graph, indices);
-        return std::ranges::any_of(b_.inputs, [&](const array_argument& in) { return beneath[in.node]; });
     }
 };
 

@@ -2,7 +2,7 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-//// divisor, copy16, load_run, store_run, sum_float, scan_down
+//// divisor, copy16, load_run, store_run.2, sum_float, scan_down
 
 struct arguments {
     const float* x0;

@@ -70,18 +70,51 @@ __device__ __forceinline__ void load_ends(type (&to)[n], const type* from, int32
         if (column + e >= low && column + e < high) to[e] = __ldg(from + e);
 }
 
+//// store_run
+/// Stores a run of memory, of which each lane of the warp has one vector. A lane stores the aligned vector that begins
+/// among its elements; the ends of the run go element by element.
+template <class word, class type, int n>
+__device__ __forceinline__ void store_run(type* to, const type (&from)[n]) {
+    constexpr int words = sizeof(word) / 4;
+    const unsigned int skipped = -(unsigned int)reinterpret_cast<unsigned long long>(to) % sizeof(word);  // bytes
+    alignas(sizeof(word)) unsigned int vector[2 * words];  // the lane's, and the next one's
+    reinterpret_cast<word&>(vector) = reinterpret_cast<const word&>(from);
+#pragma unroll
+    for (int i = 0; i < words; ++i) vector[words + i] = __shfl_down_sync(~0u, vector[i], 1);
+#pragma unroll
+    for (int by = words / 2; by > 0; by /= 2) {
+        if ((skipped / 4 & by) == 0) continue;
+#pragma unroll
+        for (int i = 0; i < 2 * words - by; ++i) vector[i] = vector[i + by];
+    }
+    if constexpr (sizeof(type) < 4) {
+#pragma unroll
+        for (int i = 0; i < words; ++i) vector[i] = __funnelshift_r(vector[i], vector[i + 1], skipped % 4 * 8);
+    }
+    const unsigned int lane = threadIdx.x % 32, first = skipped / sizeof(type);
+    if (lane < 31) __stcs(reinterpret_cast<word*>(to + first), reinterpret_cast<const word&>(vector));
+    if (lane != 0 && lane != 31) return;
+#pragma unroll
+    for (unsigned int e = 0; e < n; ++e)
+        if ((e < first) == (lane == 0)) to[e] = from[e];
+}
+
 //// store_row
-/// Stores elements [begin, end) of each lane: by one access per lane if all vectors are whole and aligned,
-/// else transposed in `room`, so that adjacent lanes store adjacent elements.
+/// Stores elements [begin, end) of each lane: by one access per lane if all vectors are whole and aligned
+/// or the warp has one run of memory, else transposed in `room`, so that adjacent lanes store adjacent elements.
 template <class word, class type, int n>
 __device__ __forceinline__ void store_row(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {
-    const bool aligned = end <= begin || (begin == 0 && end == n && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
+    const int lane = int(threadIdx.x % 32);
+    const bool whole = begin == 0 && end == n, aligned = end <= begin || (whole && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
     if (__all_sync(~0u, aligned)) {
         if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
         return;
     }
+    if constexpr (sizeof(word) % 4 == 0) {
+        const uint64 first = __shfl_sync(~0u, reinterpret_cast<uint64>(to), 0);
+        if (__all_sync(~0u, whole && reinterpret_cast<uint64>(to) == first + lane * sizeof(word))) return store_run<word>(to, from);
+    }
     type* const turned = reinterpret_cast<type*>(room);
-    const int lane = int(threadIdx.x % 32);
     __syncwarp();
     reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);
     __syncwarp();
@@ -139,17 +172,21 @@ __device__ __forceinline__ void load_aligned_row(type (&to)[n], const type* from
 }
 
 //// store_row_plain
-/// Stores elements [begin, end) of each lane: by one access per lane if all vectors are whole and aligned,
-/// else transposed in `room`, so that adjacent lanes store adjacent elements.
+/// Stores elements [begin, end) of each lane: by one access per lane if all vectors are whole and aligned
+/// or the warp has one run of memory, else transposed in `room`, so that adjacent lanes store adjacent elements.
 template <class word, class type, int n>
 __device__ __forceinline__ void store_row_plain(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {
-    const bool aligned = end <= begin || (begin == 0 && end == n && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
+    const int lane = int(threadIdx.x % 32);
+    const bool whole = begin == 0 && end == n, aligned = end <= begin || (whole && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
     if (__all_sync(~0u, aligned)) {
         if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
         return;
     }
+    if constexpr (sizeof(word) % 4 == 0) {
+        const uint64 first = __shfl_sync(~0u, reinterpret_cast<uint64>(to), 0);
+        if (__all_sync(~0u, whole && reinterpret_cast<uint64>(to) == first + lane * sizeof(word))) return store_run<word>(to, from);
+    }
     type* const turned = reinterpret_cast<type*>(room);
-    const int lane = int(threadIdx.x % 32);
     __syncwarp();
     reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);
     __syncwarp();
@@ -1871,7 +1908,7 @@ __device__ __forceinline__ void load_run(type* to, const type* from, index first
     if (i < n) to[i] = from[i];
 }
 
-//// store_run
+//// store_run.2
 /// Stores elements [first, end) from shared memory, where load_run() put them.
 template <class type, class index>
 __device__ __forceinline__ void store_run(type* to, const type* from, index first, index end, unsigned int gap, divisor run) {

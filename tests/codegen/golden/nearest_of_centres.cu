@@ -20,11 +20,11 @@ extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 first = blockIdx.x * 256u + threadIdx.x;
+    if (first >= p.n) return;
     int32 z0_offset[1];
 #pragma unroll
     for (unsigned int e = 0; e < 1; ++e) {
-        const uint32 q = first + e * 256u;
-        if (q >= p.n) continue;
+        const uint32 q = first;
         const int32 i0 = int32(q);
         z0_offset[e] = i0;
     }
@@ -49,7 +49,6 @@ map(const __grid_constant__ arguments p) {
     }
 #pragma unroll
     for (unsigned int e = 0; e < 1; ++e) {
-        if (first + e * 256u >= p.n) break;
         __stcs(p.z0 + z0_offset[e], z0[e]);
     }
 }

@@ -20,13 +20,13 @@ extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
     const uint32 first = blockIdx.x * 1024u + threadIdx.x;
+    if (first >= p.n) return;
     float x0[4];
     float x1[4];
     int32 z0_offset[4];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        const uint32 q = first + e * 256u;
-        if (q >= p.n) continue;
+        const uint32 next = first + e * 256u, q = next < p.n ? next : first;
         const int32 i0 = int32(q);
         const uint32 p0 = uint32(p.p0_first + i0);
         const uint32 q2 = quotient(p0, p.by_n2);
@@ -52,7 +52,8 @@ map(const __grid_constant__ arguments p) {
     }
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        if (first + e * 256u >= p.n) break;
-        __stcs(p.z0 + z0_offset[e], z0[e]);
+        if (first + e * 256u < p.n) {
+            __stcs(p.z0 + z0_offset[e], z0[e]);
+        }
     }
 }

@@ -4,70 +4,47 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-//// message, poll_slot, publish, poll, is_there, consume, stream, stream.2, load_stream, sum_float, from_lane,
-//// join_lanes, join_block, join_pairs, sum_double
+//// stream, stream.2, load_stream, sum_float, join_pairs, from_lane, join_lanes, join_block, message, poll_slot,
+//// publish, poll, is_there, consume, sum_double
 
 struct arguments {
     const float* x0;
     float* z0;
     uint64* scratch;
     uint32 folded;
-    uint32 rows;
     int32 x0_stride0;
+    uint32 rows;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 step1_reduce(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
-    uint32* const counters = reinterpret_cast<uint32*>(p.scratch);
     uint32 ticket = 0;
-    if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(counters + 1, gridDim.y - 1);
-    if (gridDim.y > 1 && threadIdx.x == 0) atomicAdd(counters, 2u);
-    uint32 found = 0;  // the first counter's value when this block is about to end
-    uint64* const slots = p.scratch + 2;
-    const uint64 stride = uint64(p.rows);
+    if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
+    const uint32 row = blockIdx.x;
+    const int32 i0 = int32(row);
     float sum0 = 0.0f;
-    float part0 = 0.0f;
-    uint32 tiles = 0;
-    const uint32 row_tiles = (p.folded + 16383u) / 16384;
-    uint32 row = 0, tile = blockIdx.y;
-    for (; tile >= row_tiles; tile -= row_tiles) ++row;
-    uint32 held = row, publisher = tile;  // the row in progress, and this block's first tile of it
-    while (true) {
-        const int32 i0 = int32(row);
+    {
+        float part0 = 0.0f;
+        uint32 tiles = 0;
         const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 32));
-        const bool is_row = row < p.rows;
-        const uint32 vectors = is_row ? (p.folded - head) / 4 : 0;
+        const uint32 vectors = (p.folded - head) / 4;
         const uint32 edge = threadIdx.x < head ? threadIdx.x : threadIdx.x + vectors * 4;
-        const bool edges = is_row && tile == 0 && threadIdx.x < p.folded - vectors * 4;
         float x0_edge;
-        if (edges) {
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
             const int32 i1 = int32(edge);
             x0_edge = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
         }
         const float* const x0_row = p.x0 + i0 * p.x0_stride0 + head;
-        const uint32 v = tile * 4096u + threadIdx.x;
-        alignas(16) float x0[8][4];
+        const uint32 round = gridDim.y * 4096u;
+        uint32 rounds = 0;
+        for (; rounds + round <= vectors; rounds += round) {
+            const uint32 v = rounds + blockIdx.y * 4096u + threadIdx.x;
+            alignas(16) float x0[8][4];
 #pragma unroll
-        for (unsigned int u = 0; u < 8; ++u) {
-            if (v + u * 512u >= vectors) continue;
-            load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
-        }
-        uint32 next = row, next_tile = tile + gridDim.y;
-        for (; next_tile >= row_tiles; next_tile -= row_tiles) ++next;
-        if (is_row && next >= p.rows && gridDim.y > 1 && threadIdx.x == 0) found = atomicMax(counters, 2 * gridDim.y - 1);
-        if (row != held) {
-            sum0 = sum_float::join(sum0, part0);
-            sum0 = join_block<sum_float, 16>(sum0);
-            if (threadIdx.x == 0) {
-                publish(slots + held + publisher * stride, p.rows, sum0);
+            for (unsigned int u = 0; u < 8; ++u) {
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
             }
-            if (!is_row) break;
-            held = row, publisher = tile;
-            sum0 = 0.0f;
-            part0 = 0.0f;
-        }
-        if ((tile + 1) * 4096u <= vectors) {
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
                 float value0[4];
@@ -81,10 +58,19 @@ step1_reduce(const __grid_constant__ arguments p) {
                 sum0 = sum_float::join(sum0, part0);
                 part0 = 0.0f;
             }
-        } else {
+        }
+        const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
+        const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
+        if (v < end) {
+            alignas(16) float x0[8][4];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
-                if (v + u * 512u >= vectors) break;
+                if (v + u * 512u >= end) continue;
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 512u >= end) break;
                 float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
@@ -97,40 +83,55 @@ step1_reduce(const __grid_constant__ arguments p) {
                 part0 = 0.0f;
             }
         }
-        if (edges) {
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
             part0 = sum_float::join(part0, x0_edge);
         }
-        row = next, tile = next_tile;
+        sum0 = sum_float::join(sum0, part0);
     }
-    __shared__ bool last;  // whether this block has the last ticket: all others have begun
-    __shared__ bool all_finish;  // whether every block finishes some of the results
-    if (threadIdx.x == 0) {
-        last = ticket == gridDim.y - 1;
-        all_finish = found == 2 * gridDim.y;
-        if (!last) atomicAdd(counters + 2, 1u);
-    }
-    __syncthreads();
-    if (!all_finish && !last) return;
-    const uint32 finishers = all_finish ? gridDim.y : 1;
-    for (uint32 result = all_finish ? blockIdx.y : 0; result < p.rows; result += finishers) {
-        const int32 i0 = int32(result);
+    sum0 = join_block<sum_float, 16>(sum0);
+    if (gridDim.y > 1) {
+        // Thread 0 holds the block's ticket; the barrier broadcasts whether it is the last one.
+        const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
+        uint64* const slots = p.scratch + gridDim.x + row;
+        const uint64 stride = uint64(p.rows);
+        if (!last) {
+            if (threadIdx.x == 0) {
+                publish(slots + blockIdx.y * stride, p.rows, sum0);
+            }
+            return;
+        }
         double whole0 = 0.0;
-        for (uint32 s = threadIdx.x; s < min(row_tiles, uint32(gridDim.y)); s += 512u) {
-            message<float> taken0 = {};
-            do {
-                poll(taken0, slots + result + s * stride, p.rows);
-            } while (!(is_there(taken0)));
-            whole0 = sum_double::join(whole0, consume(taken0, slots + result + s * stride, p.rows));
+#pragma unroll 1
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 4 * 512u) {
+            message<float> taken0[4];
+            bool waits = true;
+#pragma unroll 1
+            while (waits) {
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    const uint64* const part = slots + (s + u * 512u < gridDim.y ? s + u * 512u : gridDim.y - 1) * stride;
+                    poll(taken0[u], part, p.rows);
+                }
+                waits = false;
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    if (s + u * 512u >= gridDim.y) break;
+                    if (s + u * 512u == blockIdx.y) continue;
+                    waits = waits || !is_there(taken0[u]);
+                }
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (s + u * 512u >= gridDim.y) break;
+                uint64* const part = slots + (s + u * 512u) * stride;
+                whole0 = sum_double::join(whole0, s + u * 512u == blockIdx.y ? sum0 : consume(taken0[u], part, p.rows));
+            }
         }
         whole0 = join_block<sum_double, 16>(whole0);
         sum0 = float(whole0);
-        if (threadIdx.x == 0) {
-            __stcs(p.z0 + i0, sum0);
-        }
     }
-    if (last && threadIdx.x == 0) {
-        while (poll_slot(p.scratch + 1) < gridDim.y - 1) continue;
-        p.scratch[0] = p.scratch[1] = 0;
+    if (threadIdx.x == 0) {
+        __stcs(p.z0 + i0, sum0);
     }
 }
 }  // namespace step1

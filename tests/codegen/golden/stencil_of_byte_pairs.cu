@@ -5,7 +5,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-//// divisor, load_aligned_row, load_ends, store_row_plain
+//// divisor, load_aligned_row, load_ends, store_run, store_row_plain
 
 struct arguments {
     const uint8* x0;

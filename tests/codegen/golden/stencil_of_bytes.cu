@@ -5,7 +5,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-//// divisor, load_row_own, load_ends_own, store_row
+//// divisor, load_row_own, load_ends_own, store_run, store_row
 
 struct arguments {
     const int8* x0;

@@ -4,7 +4,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-//// divisor, load_row, load_ends, store_row
+//// divisor, load_row, load_ends, store_run, store_row
 
 struct arguments {
     const float* x0;

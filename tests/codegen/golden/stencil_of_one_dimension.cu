@@ -4,7 +4,7 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-//// complex64, load_row_plain, load_ends_plain, store_row_plain
+//// complex64, load_row_plain, load_ends_plain, store_run, store_row_plain
 
 struct arguments {
     const complex64* x0;

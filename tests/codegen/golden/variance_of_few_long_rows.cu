@@ -3,8 +3,8 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-//// message, poll_slot, publish, poll, is_there, consume, moments, share_of, sums_near, squares, stream, stream.4,
-//// load_stream, join_block_at_once
+//// moments, share_of, sums_near, squares, stream, stream.4, load_stream, join_block_at_once, message, poll_slot,
+//// publish, poll, is_there, consume
 
 struct arguments {
     const double* x0;
@@ -13,62 +13,39 @@ struct arguments {
     double s1;
     uint64* scratch;
     uint32 folded;
-    uint32 rows;
     int32 x0_stride0;
+    uint32 rows;
 };
 
 extern "C" __global__ void __launch_bounds__(256, 2)
 reduce(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
-    uint32* const counters = reinterpret_cast<uint32*>(p.scratch);
     uint32 ticket = 0;
-    if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(counters + 1, gridDim.y - 1);
-    if (gridDim.y > 1 && threadIdx.x == 0) atomicAdd(counters, 2u);
-    uint32 found = 0;  // the first counter's value when this block is about to end
-    uint64* const slots = p.scratch + 2;
-    const uint64 stride = 8 * uint64(p.rows);
+    if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
+    const uint32 row = blockIdx.x;
+    const int32 i0 = int32(row);
     moments<double> squares0 = moments<double>{0, 0, 0, 0};
-    sums_near<double> part0 = sums_near<double>{0, 0, 0, 0};
-    uint32 tiles = 0;
-    const uint32 row_tiles = (p.folded + 4095u) / 4096;
-    uint32 row = 0, tile = blockIdx.y;
-    for (; tile >= row_tiles; tile -= row_tiles) ++row;
-    uint32 held = row, publisher = tile;  // the row in progress, and this block's first tile of it
-    while (true) {
-        const int32 i0 = int32(row);
+    {
+        sums_near<double> part0 = sums_near<double>{0, 0, 0, 0};
+        uint32 tiles = 0;
         const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 8) % 16));
-        const bool is_row = row < p.rows;
-        const uint32 vectors = is_row ? (p.folded - head) / 2 : 0;
+        const uint32 vectors = (p.folded - head) / 2;
         const uint32 edge = threadIdx.x < head ? threadIdx.x : threadIdx.x + vectors * 2;
-        const bool edges = is_row && tile == 0 && threadIdx.x < p.folded - vectors * 2;
         double x0_edge;
-        if (edges) {
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 2) {
             const int32 i1 = int32(edge);
             x0_edge = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
         }
         const double* const x0_row = p.x0 + i0 * p.x0_stride0 + head;
-        const uint32 v = tile * 2048u + threadIdx.x;
-        alignas(16) double x0[8][2];
+        const uint32 round = gridDim.y * 2048u;
+        uint32 rounds = 0;
+        for (; rounds + round <= vectors; rounds += round) {
+            const uint32 v = rounds + blockIdx.y * 2048u + threadIdx.x;
+            alignas(16) double x0[8][2];
 #pragma unroll
-        for (unsigned int u = 0; u < 8; ++u) {
-            if (v + u * 256u >= vectors) continue;
-            load_stream<double2>(x0[u], x0_row + v * 2 + u * 512u);
-        }
-        uint32 next = row, next_tile = tile + gridDim.y;
-        for (; next_tile >= row_tiles; next_tile -= row_tiles) ++next;
-        if (is_row && next >= p.rows && gridDim.y > 1 && threadIdx.x == 0) found = atomicMax(counters, 2 * gridDim.y - 1);
-        if (row != held) {
-            squares0 = squares::join(squares0, squares::of_part(part0));
-            squares0 = join_block_at_once<squares, 8>(squares0);
-            if (threadIdx.x == 0) {
-                publish(slots + held + publisher * stride, p.rows, squares0);
+            for (unsigned int u = 0; u < 8; ++u) {
+                load_stream<double2>(x0[u], x0_row + v * 2 + u * 512u);
             }
-            if (!is_row) break;
-            held = row, publisher = tile;
-            squares0 = moments<double>{0, 0, 0, 0};
-            part0 = sums_near<double>{0, 0, 0, 0};
-        }
-        if ((tile + 1) * 2048u <= vectors) {
             double value0[16];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
@@ -82,10 +59,19 @@ reduce(const __grid_constant__ arguments p) {
                 squares0 = squares::join(squares0, squares::of_part(part0));
                 part0 = sums_near<double>{0, 0, 0, 0};
             }
-        } else {
+        }
+        const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
+        const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
+        if (v < end) {
+            alignas(16) double x0[8][2];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
-                if (v + u * 256u >= vectors) break;
+                if (v + u * 256u >= end) continue;
+                load_stream<double2>(x0[u], x0_row + v * 2 + u * 512u);
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 256u >= end) break;
                 double value0[2];
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
@@ -98,40 +84,54 @@ reduce(const __grid_constant__ arguments p) {
                 part0 = sums_near<double>{0, 0, 0, 0};
             }
         }
-        if (edges) {
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 2) {
             part0 = squares::with<double, 1>(part0, {x0_edge});
         }
-        row = next, tile = next_tile;
+        squares0 = squares::join(squares0, squares::of_part(part0));
     }
-    __shared__ bool last;  // whether this block has the last ticket: all others have begun
-    __shared__ bool all_finish;  // whether every block finishes some of the results
-    if (threadIdx.x == 0) {
-        last = ticket == gridDim.y - 1;
-        all_finish = found == 2 * gridDim.y;
-        if (!last) atomicAdd(counters + 2, 1u);
-    }
-    __syncthreads();
-    if (!all_finish && !last) return;
-    const uint32 finishers = all_finish ? gridDim.y : 1;
-    for (uint32 result = all_finish ? blockIdx.y : 0; result < p.rows; result += finishers) {
-        const int32 i0 = int32(result);
+#pragma unroll 1
+    for (bool of_blocks = false;; of_blocks = true) {
+        squares0 = join_block_at_once<squares, 8>(squares0);
+        if (of_blocks || gridDim.y == 1) break;
+        // Thread 0 holds the block's ticket; the barrier broadcasts whether it is the last one.
+        const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
+        uint64* const slots = p.scratch + gridDim.x + row;
+        const uint64 stride = 8 * uint64(p.rows);
+        if (!last) {
+            if (threadIdx.x == 0) {
+                publish(slots + blockIdx.y * stride, p.rows, squares0);
+            }
+            return;
+        }
         moments<double> whole0 = moments<double>{0, 0, 0, 0};
-        for (uint32 s = threadIdx.x; s < min(row_tiles, uint32(gridDim.y)); s += 256u) {
-            message<moments<double>> taken0 = {};
-            do {
-                poll(taken0, slots + result + s * stride, p.rows);
-            } while (!(is_there(taken0)));
-            whole0 = squares::join(whole0, consume(taken0, slots + result + s * stride, p.rows));
+#pragma unroll 1
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 1 * 256u) {
+            message<moments<double>> taken0[1];
+            bool waits = true;
+#pragma unroll 1
+            while (waits) {
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    const uint64* const part = slots + s * stride;
+                    poll(taken0[u], part, p.rows);
+                }
+                waits = false;
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    if (s == blockIdx.y) continue;
+                    waits = waits || !is_there(taken0[u]);
+                }
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 1; ++u) {
+                uint64* const part = slots + s * stride;
+                whole0 = squares::join(whole0, s == blockIdx.y ? squares0 : consume(taken0[u], part, p.rows));
+            }
         }
-        whole0 = join_block_at_once<squares, 8>(whole0);
         squares0 = whole0;
-        if (threadIdx.x == 0) {
-            const double t0 = squares::about_share(squares0, p.s0);
-            __stcs(p.z0 + i0, t0 / p.s1);
-        }
     }
-    if (last && threadIdx.x == 0) {
-        while (poll_slot(p.scratch + 1) < gridDim.y - 1) continue;
-        p.scratch[0] = p.scratch[1] = 0;
+    if (threadIdx.x == 0) {
+        const double t0 = squares::about_share(squares0, p.s0);
+        __stcs(p.z0 + i0, t0 / p.s1);
     }
 }

@@ -22,10 +22,10 @@ map(const __grid_constant__ arguments p) {
     const float t3 = x0 + x1;
     const float t4 = t1 ? t2 : t3;
     const uint32 first = blockIdx.x * 256u + threadIdx.x;
+    if (first >= p.n) return;
 #pragma unroll
     for (unsigned int e = 0; e < 1; ++e) {
-        const uint32 q = first + e * 256u;
-        if (q >= p.n) continue;
+        const uint32 q = first;
     }
     float z0[1];
 #pragma unroll
@@ -34,7 +34,6 @@ map(const __grid_constant__ arguments p) {
     }
 #pragma unroll
     for (unsigned int e = 0; e < 1; ++e) {
-        if (first + e * 256u >= p.n) break;
         __stcs(p.z0, z0[e]);
     }
 }

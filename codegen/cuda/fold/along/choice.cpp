@@ -82,8 +82,7 @@ const array_argument* packed_by(const folded_kernel& kernel, const fold_traits& 
 
 bool is_packed(const array_argument* in) { return in != nullptr; }
 
-}  // namespace
-
+/// Whether registers hold twice as many loads as usual, beside the parts.
 bool is_light(const folded_kernel& f) {
     constexpr std::uint32_t double_bytes = 8, few_words = 5;
     return f.words() <= few_words && std::ranges::all_of(f.kernel().inputs, [&](const array_argument& in) {
@@ -91,15 +90,16 @@ bool is_light(const folded_kernel& f) {
            });
 }
 
+/// Whether the longest space has one fold only, and that counts its entries and sums exponentials.
 bool is_exponentials(const folded_kernel& f) { return counts_alone(f) && !f.longest_folds()[0].is_moments(); }
 
+/// The unit of the elements before the first vector of a row that begins anywhere: a cache line, so that warps read
+/// whole lines, where there are enough lanes to load these elements at once; else a vector.
 std::uint32_t choose_head_unit(const array_argument& in, std::uint32_t lanes) {
     constexpr std::uint32_t line = 128, vector = 16;
     const std::uint32_t bytes = bytes_of(in);
     return (lanes >= (line + vector) / bytes ? line : vector) / bytes;
 }
-
-namespace {
 
 // ---- choosing
 
@@ -173,7 +173,6 @@ row_fold_choice choose_row_fold(const folded_kernel& f) {
     for (std::size_t s = 0; s < f.spaces().size(); ++s) c.spaces.push_back(choose_space(f, c, s));
     if (!c.split) return whole_rows_layout{std::move(c)};
     c.resident_blocks = choose_resident_blocks(f, c.threads);
-    if (auto tiles = choose_persistent_tiles(f, c)) return std::move(*tiles);
     // A piece has several vectors for every thread of a block.
     const std::uint32_t each = c.spaces[f.longest()].each, bytes = f.bytes_at_once(f.longest_space(), 1) * each;
     c.split->piece = each * std::max(c.threads, piece_bytes / std::max(bytes, 4u));

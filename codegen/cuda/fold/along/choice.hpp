@@ -54,27 +54,8 @@ struct split_rows_layout : row_layout {
     void write(cuda_kernel& b, const folded_kernel& f) const;
 };
 
-/// Tiles of all rows are dealt to resident blocks in the order of memory.
-struct persistent_tiles_layout : row_layout {
-    kernel_shape shape() const;
-    std::string reason() const;
-    void write(cuda_kernel& b, const folded_kernel& f) const;
-};
-
-using row_fold_choice = std::variant<whole_rows_layout, split_rows_layout, persistent_tiles_layout>;
+using row_fold_choice = std::variant<whole_rows_layout, split_rows_layout>;
 
 row_fold_choice choose_row_fold(const folded_kernel& f);
-/// From the numbers of split rows; empty where their tiles cannot be dealt.
-std::optional<persistent_tiles_layout> choose_persistent_tiles(const folded_kernel& f, const row_layout& split_rows);
-
-// The facts by which several layouts are chosen.
-
-/// Whether registers hold twice as many loads as usual, beside the parts.
-bool is_light(const folded_kernel& f);
-/// Whether the longest space has one fold only, and that counts its entries and sums exponentials.
-bool is_exponentials(const folded_kernel& f);
-/// The unit of the elements before the first vector of a row that begins anywhere: a cache line, so that warps read
-/// whole lines, where there are enough lanes to load these elements at once; else a vector.
-std::uint32_t choose_head_unit(const array_argument& in, std::uint32_t lanes);
 
 }  // namespace ingot::codegen
