@@ -240,7 +240,7 @@ std::string statements_of(library_text which) { return in_lines(text_of(which));
 
 std::string_view preamble_of(library_text which) {
     if (which != library_text::interp) return {};
-    return R"(#ifdef __CUDACC__
+    return R"(#ifdef __CUDA_ARCH__
 __device__ inline long long last_point() { return -1; }
 #else
 static inline long long& last_point() {
