@@ -229,16 +229,14 @@ private:
     lazy<R> alternating(const lazy<R>& e) const {
         return where(position_along(n_, 0) % index_t{2} == index_t{0}, e, -e);
     }
-    lazy<R> behind_zero(const lazy<R>& e) const {
-        std::vector<pad_width> widths(static_cast<std::size_t>(e.ndim()), pad_width(0, 0));
-        widths.back() = pad_width(1, 0);
-        return pad(e, pad_widths(std::move(widths)));
-    }
     /// Type 1: a transform of 0, x, 0, and x in reverse with the other sign.
     lazy<R> first() const {
         using C = std::complex<R>;
-        const lazy<R> back = -behind_zero(backwards(x_));
-        const lazy<R> odd = joined(operation_, lazy_parts<R>{behind_zero(x_), back}, x_.ndim() - 1);
+        const shape_like shape = x_.shape();
+        std::vector<index_t> one(shape.begin(), shape.end());
+        one.back() = 1;
+        const lazy<R> zero = broadcast_to(lazy<R>(scalar(R(0))), one);
+        const lazy<R> odd = joined(operation_, lazy_parts<R>{zero, x_, zero, -backwards(x_)}, x_.ndim() - 1);
         const lazy<C> spectrum = call_library_making<library_function::rfft1d, C>(operation_, n_ + 2, odd);
         return -imag(sliced(operation_, spectrum, -1, slice(1, n_ + 1)));
     }
