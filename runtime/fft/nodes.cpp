@@ -134,6 +134,14 @@ private:
         const auto k = position_along(n_, 0);
         return where((k == index_t{0}) | (k == (both ? n_ - 1 : 0)), e * factor, e);
     }
+    lazy<R> reversed(const lazy<R>& e) const { return part(e, slice(none, none, -1)); }
+    /// Two parts of an array, one behind the other, or the elements at these indices of an expression: from two parts a
+    /// library would compute it twice.
+    template <class I>
+    lazy<R> joined_or_at(const lazy<R>& e, const slice& first, const slice& mirrored, const I& indices) const {
+        if (kind_of_word(e.tree()->code) != word_kind::leaf) return at(e, indices);
+        return joined(operation_, lazy_parts<R>{part(e, first), reversed(part(e, mirrored))}, e.ndim() - 1);
+    }
     lazy<C> spectrum(const lazy<R>& e, index_t n) const {
         return call_library_making<library_function::rfft1d, C>(operation_, n / 2 + 1, e);
     }
@@ -144,17 +152,19 @@ private:
         const lazy<R> x = ortho ? with_ends(x_, true, root) : x_;
         const index_t points = 2 * (n_ - 1);
         const auto k = position_along(points, 0);
-        const lazy<R> y = real(spectrum(at(x, minimum(k, points - k)), points));
+        const lazy<R> both = joined_or_at(x, slice(0, n_), slice(1, n_ - 1), minimum(k, points - k));
+        const lazy<R> y = real(spectrum(both, points));
         return ortho ? with_ends(y, true, 1 / root) : y;
     }
-    /// Type 2: a transform of the even elements, then the odd ones in reverse. Its second half gives the same numbers
-    /// as the first one, in imaginary parts.
+    /// Type 2: a transform of the even elements, then the odd ones in reverse. The second half of its spectrum is the
+    /// first one's conjugate.
     lazy<R> second(bool ortho) const {
         const auto k = position_along(n_, 0);
-        const auto mirrored = minimum(k, n_ - k);
-        const lazy<C> half = spectrum(at(x_, where(2 * k < n_, 2 * k, 2 * (n_ - k) - 1)), n_);
-        const lazy<C> turned = at(half, mirrored) * at(turns(n_ / 2 + 1, 0, step()), mirrored);
-        const lazy<R> y = where(2 * k <= n_, real(turned), -imag(turned)) * 2;
+        const lazy<C> half = spectrum(
+            joined_or_at(x_, slice(0, none, 2), slice(1, none, 2), where(2 * k < n_, 2 * k, 2 * (n_ - k) - 1)), n_);
+        const lazy<C> mirrored = at(half, minimum(k, n_ - k));
+        const lazy<C> all = complex_of(real(mirrored), where(2 * k <= n_, imag(mirrored), -imag(mirrored)));
+        const lazy<R> y = real(all * turns(n_, 0, step())) * 2;
         return ortho ? with_ends(y, false, 1 / std::numbers::sqrt2) : y;
     }
     /// Type 3: type 2 in reverse, times 2 n.
@@ -167,21 +177,31 @@ private:
         const lazy<R> order = reals_of_half<R>(operation_, turned * conj(turns(half, 0, step())), n_);
         return at(order, where((j & 1) == index_t{0}, j >> 1, n_ - 1 - (j >> 1)));
     }
-    /// Type 4: of an even number of points a transform of half as many pairs, with turns before and behind it.
+    /// Type 4: of an even number of points a transform of half as many pairs, with turns before and behind it; of an
+    /// odd number one of as many reals.
     lazy<R> fourth() const {
         if (n_ % 2 == 0) {
             const index_t half = n_ / 2;
-            const auto k = position_along(half, 0), j = position_along(n_, 0);
-            const lazy<C> pairs = complex_of(at(x_, 2 * k), at(x_, n_ - 1 - 2 * k)) * turns(half, 0.25, 2 * step());
+            const auto j = position_along(n_, 0);
+            const lazy<C> pairs = complex_of(part(x_, slice(0, none, 2)), part(x_, slice(none, none, -2))) *
+                                  turns(half, 0.25, 2 * step());
             const lazy<C> y = call_library<library_function::fft1d, C>(operation_, pairs) * turns(half, 0, 2 * step());
             const auto is_even = (j & 1) == index_t{0};
             const lazy<C> of_each = at(y, where(is_even, j, n_ - 1 - j) >> 1);
             return where(is_even, real(of_each), -imag(of_each)) * 2;
         }
-        const lazy<C> x = x_ * turns(n_, 0, step());
-        const transformed_axis longer{x.ndim() - 1, 2 * n_};
-        const lazy<C> y = call_library<library_function::fft1d, C>(operation_, with_points(operation_, x, longer));
-        return real(part(y, slice(0, n_)) * turns(n_, 0.5, step())) * 2;
+        // The cosine of u v / 8n turns, u = 2 j + 1 and v = 2 k + 1, is even in u, and u + 4n changes its sign: so each
+        // j is an 8 c + n of one c below n. The cosine is then that of c v / n + v / 8 turns, a transform over c.
+        const auto c = position_along(n_, 0), k = position_along(n_, 0);
+        const auto u = where(c * 8 < 7 * n_, c * 8 + n_, c * 8 - 7 * n_);
+        const auto folded = minimum(u, 8 * n_ - u);
+        const lazy<R> x = at(x_, minimum(folded, 4 * n_ - folded) >> 1);
+        const lazy<C> half = spectrum(lazy<R>(where(folded > 2 * n_, -x, x)), n_);
+        const auto b = where(2 * k + 1 < n_, 2 * k + 1, 2 * k + 1 - n_);
+        const lazy<C> y = at(half, minimum(b, n_ - b));
+        const auto has_sign = ((k & 2) != 0) != (2 * b > n_);
+        return (where(((k + 1) & 2) == 0, real(y), -real(y)) + where(has_sign, -imag(y), imag(y))) *
+               std::numbers::sqrt2;
     }
     double step() const { return std::numbers::pi / static_cast<double>(2 * n_); }
 
@@ -209,16 +229,14 @@ private:
     lazy<R> alternating(const lazy<R>& e) const {
         return where(position_along(n_, 0) % index_t{2} == index_t{0}, e, -e);
     }
-    lazy<R> behind_zero(const lazy<R>& e) const {
-        std::vector<pad_width> widths(static_cast<std::size_t>(e.ndim()), pad_width(0, 0));
-        widths.back() = pad_width(1, 0);
-        return pad(e, pad_widths(std::move(widths)));
-    }
     /// Type 1: a transform of 0, x, 0, and x in reverse with the other sign.
     lazy<R> first() const {
         using C = std::complex<R>;
-        const lazy<R> back = -behind_zero(backwards(x_));
-        const lazy<R> odd = joined(operation_, lazy_parts<R>{behind_zero(x_), back}, x_.ndim() - 1);
+        const shape_like shape = x_.shape();
+        std::vector<index_t> one(shape.begin(), shape.end());
+        one.back() = 1;
+        const lazy<R> zero = broadcast_to(lazy<R>(scalar(R(0))), one);
+        const lazy<R> odd = joined(operation_, lazy_parts<R>{zero, x_, zero, -backwards(x_)}, x_.ndim() - 1);
         const lazy<C> spectrum = call_library_making<library_function::rfft1d, C>(operation_, n_ + 2, odd);
         return -imag(sliced(operation_, spectrum, -1, slice(1, n_ + 1)));
     }

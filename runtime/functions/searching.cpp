@@ -103,7 +103,8 @@ struct interp_points {
     /// Applies the kernel to values at the points, with the given values outside.
     template <class V>
     auto at(const lazy<double>& x, const V& values, bool has_left, double left, bool has_right, double right) const {
-        static const interp_kernel text(runtime::statements_of(runtime::library_text::interp), "interp");
+        static const interp_kernel text(runtime::statements_of(runtime::library_text::interp), "interp",
+                                        runtime::preamble_of(runtime::library_text::interp));
         const int given = period != 0 ? 0 : (has_left ? 1 : 0) + (has_right ? 2 : 0);
         return text(x, xp, values, given, left, right, period);
     }

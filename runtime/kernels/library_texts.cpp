@@ -27,6 +27,9 @@ struct raw {
     int64 size() const { return count; }
 };
 
+/// The interpreter does not keep the point that a thread found last.
+int64 last_point() { return -1; }
+
 #define INGOT_TEXT(name, parameters, ...) INGOT_TEXT_OF(name, parameters, __VA_ARGS__)
 #define INGOT_TEXT_OF(name, parameters, ...)               \
     constexpr std::string_view name##_text = #__VA_ARGS__; \
@@ -84,8 +87,9 @@ INGOT_TEXT(uniform_bin, (T x, raw<T> edges, int32 n, T first, T last, T per_widt
         }
     })
 
-// j: the last point that is not beyond x, first sought where it is among evenly spaced points: two loads in place of a
-// dozen. With infinities the slope may be NaN; then the other side decides.
+// j: the last point that is not beyond x. It is first sought where it is among evenly spaced points, then where the
+// thread found the last one, for places may be sorted: a few loads in place of a dozen. With infinities the slope may be
+// NaN; then the other side decides.
 INGOT_TEXT(interp, (double x, raw<double> xp, raw<double> fp, int given, double left, double right, double period,
                     double& y),
     const int64 n = xp.size();
@@ -104,10 +108,18 @@ INGOT_TEXT(interp, (double x, raw<double> xp, raw<double> fp, int given, double 
             m = 1;
         }
     }
-    while (m > 1) {
-        const int64 half = m >> 1;
-        j += xp[j + half] <= at ? half : 0;
-        m -= half;
+    auto&& last = last_point();
+    if (m > 1 && last >= 0 && last + 4 < n && xp[last] <= at && at < xp[last + 4]) {
+        j = last;
+        m = at < xp[last + 1] ? 1 : 4;
+    }
+    if (m > 1) {
+        while (m > 1) {
+            const int64 half = m >> 1;
+            j += xp[j + half] <= at ? half : 0;
+            m -= half;
+        }
+        last = j;
     }
     if (at != at && n > 1) {
         y = at;
@@ -225,6 +237,18 @@ constexpr std::string_view text_of(library_text which) {
 }  // namespace
 
 std::string statements_of(library_text which) { return in_lines(text_of(which)); }
+
+std::string_view preamble_of(library_text which) {
+    if (which != library_text::interp) return {};
+    return R"(#ifdef __CUDA_ARCH__
+__device__ inline long long last_point() { return -1; }
+#else
+static inline long long& last_point() {
+    static thread_local long long found = -1;
+    return found;
+}
+#endif)";
+}
 
 text_function function_of(const codegen::user_text& t) {
     if (t.reduces() || t.outputs.size() != 1) return nullptr;

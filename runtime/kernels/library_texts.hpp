@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "codegen/text/user_text.hpp"
 
@@ -21,6 +22,8 @@ enum class library_text : std::uint8_t {
 };
 /// The statements, one on a line.
 std::string statements_of(library_text);
+/// The functions that the statements call, or nothing.
+std::string_view preamble_of(library_text);
 
 /// A block of elements: for each parameter its values, or a raw array's elements and their number.
 struct text_block {

@@ -89,6 +89,17 @@ const gamma_text& log_gamma_kernel() {
     static const gamma_text k(with_next_number(embedded::cubed_normal) + "y = log(d * v) + further;", "log_gamma");
     return k;
 }
+const beta_text& beta_kernel() {
+    // x / (x + z) for two gamma numbers x and z, which with their powers may be too small for a double.
+    static const beta_text k(
+        with_next_number("const auto gamma = [&](double k, double& power) -> double {\n" +
+                         std::string(embedded::cubed_normal) +
+                         "power = further;\nreturn d * v;\n};\n"
+                         "double x_power, z_power;\nconst double x = gamma(a, x_power), z = gamma(b, z_power);\n"
+                         "y = x / (x + z * (x_power == z_power ? 1 : exp(z_power - x_power)));"),
+        "beta");
+    return k;
+}
 const binomial_text& binomial_kernel() {
     static const binomial_text k(with_next_number(embedded::binomial), "binomial");
     return k;

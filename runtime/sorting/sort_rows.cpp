@@ -20,6 +20,7 @@
 #include "runtime/sorting/fast_sort.hpp"
 #include "runtime/sorting/row_order.hpp"
 #include "runtime/sorting/select_positions.hpp"
+#include "runtime/sorting/side_by_side.hpp"
 
 namespace ingot::runtime {
 
@@ -65,6 +66,8 @@ void sort_values(const row_sort& r) {
     };
     if (r.rows == 1 && r.positions.empty()) return sort_long(row(0), n, sort_part<T>, in_order());
     run_on_workers(static_cast<std::size_t>(r.rows), [&](std::size_t begin, std::size_t end) {
+        if constexpr (!is_complex<T>)
+            if (sort_side_by_side<T>(r, begin, end)) return;
         for (std::size_t i = begin; i < end; ++i) {
             T* const values = row(i);
             if (r.positions.empty())

@@ -1,6 +1,7 @@
 // Searches and histograms: the number of their kernels, sums in any order, and refused operands.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -27,6 +28,25 @@ bool names(const std::string& text, std::initializer_list<const char*> words) {
 }
 
 }  // namespace
+
+TEST_CASE("places of an interpolation may be in any order, and lie among other points than the last ones did") {
+    for (const index_t n : {1000, 6, 3, 40}) {
+        const array<double> k = arange<double>(static_cast<double>(n)), xp = k * (1 + k / 100), fp = sin(k);
+        const double end = xp(-1).item();
+        for (const double step : {0.37, 0.01}) {
+            const array<double> sorted = arange<double>(-2, std::min(end + 2, 4000 * step), step);
+            const array<double> apart = sorted(slice(none, none, 7));
+            for (const array<double>& x : {sorted, array<double>(sorted(slice(none, none, -1))), apart,
+                                           array<double>(fmod(sorted * 1001, end))}) {
+                const array<index_t> j = clip(searchsorted(xp, x, search_side::right) - 1, 0, n - 2);
+                const array<double> from = take(xp, j), low = take(fp, j);
+                const array<double> slope = (take(fp, j + 1) - low) / (take(xp, j + 1) - from);
+                const array<double> wanted = low + slope * (clip(x, 0, end) - from);
+                CHECK(allclose(interp(x, xp, fp), wanted, 1e-12, 1e-12).item());
+            }
+        }
+    }
+}
 
 TEST_CASE("a search and an interpolation are one kernel with what is around them") {
     const array<double> x = arange<double>(100), t{3, 30, 60};

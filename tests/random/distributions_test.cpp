@@ -119,6 +119,10 @@ TEST_CASE("numbers by rejection have their distributions") {
             "beta below 1", mixed,
             distribution{0, 1, [](double x) { return beta_below(0.5, 1.5, x); }, 0.25, variance(0.5, 1.5), 100});
     }
+    // Both gamma numbers of such a ratio are too small for a double.
+    const array<double> ends = random::beta<double>(1e-9, 2e-9, 10000, g);
+    CHECK(all((ends < 1e-300) | (ends > 1 - 1e-15)).item());
+    CHECK(std::abs(mean(ends).item() - 1 / 3.0) < 0.03);
     auto [few, some, many, huge, of_20, of_1000] =
         eval(random::poisson(3.5, shape, g), random::poisson<int>(20, shape, g), random::poisson(5000, shape, g),
              random::poisson(1e12, shape, g), random::binomial(20, 0.3, shape, g),

@@ -102,6 +102,33 @@ TEST_CASE("rows are partitioned along any axis, in any layout, and of expression
     CHECK(holds(partition(array<int>{3, 1, 2}, std::vector<int>{}), {3}, {1, 2, 3}));
 }
 
+TEST_CASE_TEMPLATE("few and many short rows are sorted and partitioned, and NaN keep their bits", T, std::int8_t,
+                   std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t,
+                   float16, bfloat16, float, double) {
+    for (const std::size_t n : {1u, 2u, 3u, 8u, 50u, 127u, 128u, 129u, 192u, 193u})
+        for (const std::size_t rows : {1u, 2u, 31u, 67u}) {
+            CAPTURE(n);
+            CAPTURE(rows);
+            std::vector<T> given;
+            for (std::size_t i = 0; i < rows; ++i) {
+                const std::vector<T> row = row_of<T>(static_cast<kind_of_row>(i % 5), n);
+                given.insert(given.end(), row.begin(), row.end());
+            }
+            const auto length = static_cast<index_t>(n), kth = length / 2;
+            const array<T> x = asarray(given, {static_cast<index_t>(rows), length});
+            const std::vector<T> sorted = sort(x).to_host(), parted = partition(x, kth).to_host();
+            for (std::size_t i = 0; i < rows; ++i) {
+                const auto row = [&](const std::vector<T>& all) {
+                    const auto first = all.begin() + static_cast<std::ptrdiff_t>(i * n);
+                    return std::vector<T>(first, first + static_cast<std::ptrdiff_t>(n));
+                };
+                CHECK(std::ranges::is_sorted(row(sorted), before<T>));
+                CHECK(same_bits(row(sorted), row(given)));
+                CHECK(is_partitioned(row(parted), row(given), {kth}));
+            }
+        }
+}
+
 TEST_CASE("keys of 64 bits that differ only in low bits keep the order of a stable sort") {
     const auto check = [](const auto& given) {
         using T = std::remove_cvref_t<decltype(given[0])>;

@@ -66,10 +66,12 @@ INGOT_API void check_width(const char* operation, double low, double high, doubl
 /// Kernels of distributions by rejection.
 using poisson_text = elementwise_kernel<"int64 number, double lam, uint64 seed, uint64 call", "double y">;
 using gamma_text = elementwise_kernel<"int64 number, double k, uint64 seed, uint64 call", "double y">;
+using beta_text = elementwise_kernel<"int64 number, double a, double b, uint64 seed, uint64 call", "double y">;
 using binomial_text = elementwise_kernel<"int64 number, double n, double p, uint64 seed, uint64 call", "double y">;
 INGOT_API const poisson_text& poisson_kernel();
 INGOT_API const gamma_text& gamma_kernel();
 INGOT_API const gamma_text& log_gamma_kernel();
+INGOT_API const beta_text& beta_kernel();
 INGOT_API const binomial_text& binomial_kernel();
 
 /// The state of one call of a distribution with numbers of type T.
@@ -625,10 +627,7 @@ auto beta(const A& a, const B& b, const shape_like& shape, generator& g = defaul
     const detail::draw<detail::deferred<double, A>> d("beta", shape, g);
     const auto first = d.parameter("a", a, detail::domain::positive);
     const auto second = d.parameter("b", b, detail::domain::positive);
-    // x / (x + y) for two gamma numbers x and y, by their logarithms, since both may be too small for a double.
-    const auto x = d.by(detail::log_gamma_kernel(), first);
-    const auto y = d.by(detail::log_gamma_kernel(), second);
-    return detail::draw<T>::numbers(ingot::expit(x - y));
+    return detail::draw<T>::numbers(d.by(detail::beta_kernel(), first, second));
 }
 
 // ---- of another array's shape and dtype --------------------------------------------------------------------------
