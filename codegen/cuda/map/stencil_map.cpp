@@ -242,7 +242,7 @@ std::optional<dtype> cast_of(const cuda_kernel& b, const view_window& w) {
 
 /// There must be views of one buffer a few elements apart, and a thread must have registers for their rows.
 std::optional<stencil_layout> choose_stencil(const cuda_kernel& b) {
-    constexpr std::uint32_t most_registers = 96;
+    constexpr std::uint32_t most_registers = 64;  // with more, too few warps hide the latency of loads
     // In three dimensions warps of 96 registers each are just enough to keep memory busy; a larger window would not fit
     // these registers.
     constexpr std::uint32_t side_threads = 128, side_blocks = 5, side_registers = 72;
