@@ -44,7 +44,7 @@ install_missing() {
 
 # Opened when a program runs.
 run_packages=(libopenblas.so.0=libopenblas0 libfftw3.so.3=libfftw3-double3 libfftw3f.so.3=libfftw3-single3
-    libhwy_contrib.so.1=libhwy1)
+    libhwy_contrib.so.1=libhwy1 libpng16.so.16=libpng16-16)
 
 build_packages=(c++=g++ cmake=cmake ninja=ninja-build)
 

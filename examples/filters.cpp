@@ -1,12 +1,9 @@
 // Filters on a picture: blur, sharpen, the edges by Sobel, and the median of each neighbourhood, which takes specks
 // away. Each is one kernel over slices of the padded picture. Reads a PNG, or draws a picture; writes one PNG for each
 // filter. filters FOLDER [PICTURE.png]
-#include <png.h>
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,27 +16,10 @@ namespace {
 
 using picture = array<float>;  // grey, 0 to 1
 
-picture read_png(const std::string& path) {
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    if (png_image_begin_read_from_file(&image, path.c_str()) == 0)
-        throw std::runtime_error(path + ": " + image.message);
-    image.format = PNG_FORMAT_GRAY;
-    std::vector<std::uint8_t> bytes(PNG_IMAGE_SIZE(image));
-    if (png_image_finish_read(&image, nullptr, bytes.data(), 0, nullptr) == 0)
-        throw std::runtime_error(path + ": " + image.message);
-    return astype<float>(asarray<std::uint8_t>(bytes, {image.height, image.width})) / 255;
-}
-void write_png(const std::string& path, const picture& p) {
-    const std::vector<std::uint8_t> bytes =
-        array<std::uint8_t>(astype<std::uint8_t>(rint(clip(p, 0, 1) * 255))).to_host();
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    image.width = static_cast<png_uint_32>(p.shape()[1]);
-    image.height = static_cast<png_uint_32>(p.shape()[0]);
-    image.format = PNG_FORMAT_GRAY;
-    if (png_image_write_to_file(&image, path.c_str(), 0, bytes.data(), 0, nullptr) == 0)
-        throw std::runtime_error(path + ": " + image.message);
+picture read_grey(const std::string& path) {
+    const array<std::uint8_t> p = load_png(path);
+    if (p.shape().size() == 2) return astype<float>(p) / 255;
+    return mean(astype<float>(p(all, all, slice(0, p.shape()[2] > 2 ? 3 : 1))), 2) / 255;
 }
 
 /// Rings, a square and a slope of light.
@@ -111,20 +91,20 @@ double error_of(const picture& p, const picture& wanted) { return mean(abs(astyp
 // NOLINTNEXTLINE(bugprone-exception-escape): an error ends the program with its text
 int main(int argc, char** argv) {
     const std::string folder = argc > 1 ? argv[1] : ".";
-    if (argc < 3) write_png(folder + "/picture.png", drawn());
-    const picture clean = read_png(argc > 2 ? argv[2] : folder + "/picture.png");
+    if (argc < 3) save_png(folder + "/picture.png", drawn());
+    const picture clean = read_grey(argc > 2 ? argv[2] : folder + "/picture.png");
     std::printf("%lld by %lld points\n", static_cast<long long>(clean.shape()[1]),
                 static_cast<long long>(clean.shape()[0]));
 
     random::seed(3);
     const array<float> speck = random::uniform<float>(clean.shape());
     const picture specked = where(speck < 0.03f, 0.0f, where(speck > 0.97f, 1.0f, clean));
-    write_png(folder + "/specked.png", specked);
+    save_png(folder + "/specked.png", specked);
     const auto run = [&](const char* name, const picture& from, const auto& filter) {
         const auto before = counters().kernel_launches;
         const picture result = filter(from);
         std::printf("%s: %llu kernel\n", name, static_cast<unsigned long long>(counters().kernel_launches - before));
-        write_png(folder + '/' + name + ".png", result);
+        save_png(folder + '/' + name + ".png", result);
         return result;
     };
     const picture soft = run("blurred", specked, blurred), middle = run("median", specked, median_of_nine);

@@ -4,12 +4,9 @@
 // Five iterations are one kernel, as many as it holds: `lazy` trees share what is used twice, and eval computes all
 // three results at once. It is compiled once and launched forty times. The plane is a row of real and a column of
 // imaginary parts, which broadcasting makes into a grid in registers.
-#include <png.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <tuple>
-#include <vector>
 
 #include <ingot/ingot.hpp>
 
@@ -54,17 +51,9 @@ array<std::uint8_t> paint(const escape& z) {
     return astype<std::uint8_t>(where(brightness(all, all, newaxis) > 0, 255 * wave, 0));
 }
 
-bool write_png(const char* path, const std::vector<std::uint8_t>& bytes) {
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    image.width = width;
-    image.height = height;
-    image.format = PNG_FORMAT_RGB;
-    return png_image_write_to_file(&image, path, 0, bytes.data(), 0, nullptr) != 0;
-}
-
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): an error ends the program with its text
 int main(int argc, char** argv) {
     const char* const path = argc > 1 ? argv[1] : "mandelbrot.png";
     const array<float> real = linspace<float>(left, right, width);
@@ -79,9 +68,6 @@ int main(int argc, char** argv) {
                 static_cast<unsigned long long>(m.compiles), m.microseconds);
     std::printf("Area inside: %.4f (of the set itself: 1.5066)\n",
                 static_cast<double>(sum(z.steps == iterations).item()) * pixel);
-    if (!write_png(path, paint(z).to_host())) {
-        std::fprintf(stderr, "cannot write %s\n", path);
-        return 1;
-    }
+    save_png(path, paint(z));
     std::printf("See %s\n", path);
 }

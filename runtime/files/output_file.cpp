@@ -85,4 +85,10 @@ void output_file::publish() {
 
 void output_file::fail() const { throw_file_error(subject_, std::strerror(errno)); }
 
+void write_file(const char* operation, const std::string& path, std::span<const std::byte> bytes) {
+    output_file file(operation, path);
+    file.append(bytes);
+    file.publish();
+}
+
 }  // namespace ingot::runtime

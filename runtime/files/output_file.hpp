@@ -41,4 +41,7 @@ private:
     std::uint64_t size_ = 0;
 };
 
+/// A whole file at once.
+void write_file(const char* operation, const std::string& path, std::span<const std::byte> bytes);
+
 }  // namespace ingot::runtime

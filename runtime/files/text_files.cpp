@@ -19,6 +19,7 @@ namespace ingot::detail {
 namespace {
 
 using runtime::throw_file_error;
+using runtime::write_file;
 
 constexpr std::string_view white = " \t\r\n\v\f";
 
@@ -237,12 +238,6 @@ void with_elements(dtype type, const buffer_ref& memory, const layout& where, co
     });
 }
 
-void publish(const char* operation, const std::string& path, std::span<const std::byte> bytes) {
-    runtime::output_file file(operation, path);
-    file.append(bytes);
-    file.publish();
-}
-
 std::string in_comments(const std::string& text, const savetxt_options& options) {
     if (text.empty()) return {};
     std::string lines = options.comments;
@@ -292,7 +287,7 @@ void save_text(const std::string& path, const savetxt_options& options, dtype ty
         }
     });
     text += in_comments(options.footer, options);
-    publish("savetxt", path, std::as_bytes(std::span(text)));
+    write_file("savetxt", path, std::as_bytes(std::span(text)));
 }
 
 void read_elements(const std::string& path, const fromfile_options& options, destination to) {
@@ -339,10 +334,10 @@ void read_elements(const std::string& path, const fromfile_options& options, des
 void write_elements(const std::string& path, const std::string& sep, dtype type, const buffer_ref& memory,
                     const layout& where) {
     with_elements(type, memory, where, [&](const auto& values) {
-        if (sep.empty()) return publish("tofile", path, std::as_bytes(values));
+        if (sep.empty()) return write_file("tofile", path, std::as_bytes(values));
         std::string text;
         for (const auto& value : values) text += (text.empty() ? "" : sep) + text_of_element(&value, type);
-        publish("tofile", path, std::as_bytes(std::span(text)));
+        write_file("tofile", path, std::as_bytes(std::span(text)));
     });
 }
 

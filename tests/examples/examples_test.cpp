@@ -330,7 +330,6 @@ TEST_CASE("the example cross-entropy: a gradient that differences confirm, and d
     CHECK(numbers_after(text, "right:").at(0) > 0.8);
 }
 
-#ifdef INGOT_TEST_MANDELBROT
 TEST_CASE("the example Mandelbrot: forty kernels, the area of the set, a picture") {
     const ingot::test::scratch_directory scratch;
     const std::string file = scratch.path() / "m.png";
@@ -341,6 +340,14 @@ TEST_CASE("the example Mandelbrot: forty kernels, the area of the set, a picture
     std::string head(24, '\0');
     picture.read(head.data(), 24);
     CHECK(head == std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x03\x20\0\0\x02\x58", 24));
+}
+TEST_CASE("the example pictures: curves, colours and grey levels in files") {
+    const ingot::test::scratch_directory scratch;
+    const std::string text = example("pictures " + scratch.path().string());
+    CHECK(numbers_after(text, "brightest").at(0) == 1);
+    CHECK(numbers_after(text, ";").at(0) > 100);
+    for (const char* name : {"oscillation.svg", "diffraction.png", "grey.png", "grey.pgm"})
+        CHECK(std::filesystem::file_size(scratch.path() / name) > 5000);
 }
 TEST_CASE("the example filters: a kernel each, and a median takes specks away") {
     const ingot::test::scratch_directory scratch;
@@ -357,11 +364,6 @@ TEST_CASE("the example filters: a kernel each, and a median takes specks away") 
     CHECK(median < blurred);
     CHECK(numbers_after(text, "strongest edge:").at(0) > 1);
 }
-#else
-TEST_CASE("the example Mandelbrot: forty kernels, the area of the set, a picture") {
-    ingot::test::untested("libpng was not found when this was built");
-}
-#endif
 
 #else
 TEST_CASE("the examples print what they should") { ingot::test::untested("built without them: INGOT_BUILD_EXAMPLES"); }
