@@ -185,8 +185,9 @@ public:
                           rejected reshape(const shape_like&) const)
     INGOT_FREE_FUNCTION(transpose, "transpose(x), x.T()")
     INGOT_FREE_FUNCTION(flatten, "ravel(x)")
-    INGOT_FREE_FUNCTION(copy, "copy(x)")
 #undef INGOT_FREE_FUNCTION
+    INGOT_REJECTED("an array is copied by its constructor: array<T>(x)", (class... A), true,
+                   ::ingot::detail::rejected copy(const A&...) const)
     INGOT_REJECTED("of an array it is a free function: astype<T>(x)", (class To, class... A), true,
                    ::ingot::detail::rejected astype(const A&...) const)
     INGOT_REJECTED("an array gives all its extents: x.shape()[0]", (class I), true,
