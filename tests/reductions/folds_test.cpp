@@ -398,3 +398,19 @@ TEST_CASE("averages, and questions about whole arrays") {
     CHECK(all(x > 0, 1, keepdims).shape() == shape_like{2, 1});
     CHECK(x(all, 1).to_host() == std::vector<double>{2, 5});
 }
+
+TEST_CASE("columns beside a map of another array, of which blocks hold a part in shared memory") {
+    // Both arrays are read by the first phase, and lie in shared memory at once.
+    for (const index_t width : {12, 16}) {
+        const array<double> x = values<double>({2720, width}, 41), y = values<double>({2720, width}, 42);
+        const auto [total, twice] = eval(sum(x, 0), y * 2.0);
+        const std::vector<double> of_x = x.to_host(), of_y = y.to_host(), sums = total.to_host(), map = twice.to_host();
+        const auto columns = static_cast<std::size_t>(width);
+        for (std::size_t c = 0; c < columns; ++c) {
+            double wanted = 0, size = 0;
+            for (std::size_t i = c; i < of_x.size(); i += columns) wanted += of_x[i], size += std::abs(of_x[i]);
+            CHECK(std::abs(sums[c] - wanted) <= 1e-14 * size);
+        }
+        for (std::size_t i = 0; i < map.size(); ++i) REQUIRE(map[i] == 2 * of_y[i]);
+    }
+}

@@ -2,6 +2,7 @@
 #include "codegen/cuda/row/held_values.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "codegen/text/fold.hpp"
 #include "codegen/text/kernel.hpp"
@@ -103,9 +104,10 @@ void held_values::place_shared(held_elements& h) const {
         std::size_t free_from;  // phase
     };
     std::vector<slot> slots;
-    const auto add = [&](node_id i, std::size_t phase) {
-        auto found =
-            std::ranges::find_if(slots, [&](const slot& o) { return o.bytes == bytes_of(i) && o.free_from <= phase; });
+    // `phase` keeps the value; none: it is loaded before the first one, when every slot is still to be read.
+    const auto add = [&](node_id i, std::optional<std::size_t> phase) {
+        auto found = std::ranges::find_if(
+            slots, [&](const slot& o) { return phase && o.bytes == bytes_of(i) && o.free_from <= *phase; });
         if (found == slots.end()) {
             found = slots.insert(found, {h.shared_chunk_bytes, bytes_of(i), 0});
             h.shared_chunk_bytes += bytes_of(i);
@@ -114,7 +116,7 @@ void held_values::place_shared(held_elements& h) const {
         h.shared_values.push_back({i, found->at});
     };
     for (node_id i = 0; i < end.size(); ++i)
-        if (end[i] > 0 && is_stream(i)) add(i, 0);
+        if (end[i] > 0 && is_stream(i)) add(i, {});
     for (std::size_t p = 0; p < phases_; ++p)
         for (const node_id i : cached_)
             if (first_[i] == p) add(i, p);

@@ -38,7 +38,7 @@ map(const __grid_constant__ arguments p) {
     const int64 x0_rows_low = x0_at - p.x0 + (column - 1) + min(int64(-1) * p.x0_stride0, int64(rows - 1 + 1) * p.x0_stride0);
     const int64 x0_rows_high = x0_at - p.x0 + (column + 16) + max(int64(-1) * p.x0_stride0, int64(rows - 1 + 1) * p.x0_stride0);
     const bool whole = here && x0_rows_low >= x0_rows_least && x0_rows_high <= x0_rows_most;
-    uint32 x0_rows[1][4][10] = {};
+    uint32 x0_rows[1][3][10] = {};
     const auto read_x0_rows = [&](uint8 (&to)[24], int r) {
         const uint8* const from = x0_at + column + int64(r) * p.x0_stride0;
         if (whole) return load_aligned_row<uint4, 16, 1, 1, 4>(to, from);
@@ -60,14 +60,14 @@ map(const __grid_constant__ arguments p) {
     };
     __shared__ alignas(16) unsigned char turned[4096];
 #pragma unroll 1
-    for (int j = -3; __any_sync(~0u, j < rows); ++j) {
+    for (int j = -2; __any_sync(~0u, j < rows); ++j) {
 #pragma unroll
         for (int l = 0; l < 1; ++l)
 #pragma unroll
-            for (int r = 0; r < 3; ++r)
+            for (int r = 0; r < 2; ++r)
 #pragma unroll
                 for (int k = 0; k < 10; ++k) x0_rows[l][r][k] = x0_rows[l][r + 1][k];
-        if (j + 1 < rows) load_x0_rows(x0_rows[0][3], j + 2);
+        if (j < rows) load_x0_rows(x0_rows[0][2], j + 1);
         if (j < 0) continue;
         const int32 i0 = row + j;
         alignas(16) bool z0[1][16];

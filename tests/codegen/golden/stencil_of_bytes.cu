@@ -33,7 +33,7 @@ map(const __grid_constant__ arguments p) {
     const bool here = index < p.vectors && column < int32(p.n1);
     const int32 rows = here ? min(int32(16), int32(p.n0) - row) : 0;
     const bool whole = here && column >= 2 && column + 18 <= int32(p.n1) && rows == 16;
-    int8 x0_rows[1][4][18] = {};
+    int8 x0_rows[1][3][18] = {};
     const auto load_x0_rows = [&](int8 (&to)[18], int r) {
         const int8* const from = x0_at + column + int64(r) * p.x0_stride0;
         if (whole) return load_row_own<uint4, 16, 1, 1, 1>(to, from);
@@ -45,14 +45,14 @@ map(const __grid_constant__ arguments p) {
     };
     __shared__ alignas(16) unsigned char turned[4096];
 #pragma unroll 1
-    for (int j = -3; __any_sync(~0u, j < rows); ++j) {
+    for (int j = -2; __any_sync(~0u, j < rows); ++j) {
 #pragma unroll
         for (int l = 0; l < 1; ++l)
 #pragma unroll
-            for (int r = 0; r < 3; ++r)
+            for (int r = 0; r < 2; ++r)
 #pragma unroll
                 for (int k = 0; k < 18; ++k) x0_rows[l][r][k] = x0_rows[l][r + 1][k];
-        if (j + 1 < rows) load_x0_rows(x0_rows[0][3], j + 2);
+        if (j < rows) load_x0_rows(x0_rows[0][2], j + 1);
         if (j < 0) continue;
         const int32 i0 = row + j;
         alignas(16) int8 z0[1][16];
