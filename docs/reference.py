@@ -304,7 +304,7 @@ TEST_HEAD = """// Made by docs/reference.py.
 
 #include <ingot/distributed.hpp>
 #include <ingot/ingot.hpp>
-#include <ingot/linalg/iterative.hpp>
+#include <ingot/solvers.hpp>
 
 #include "tests/untested.hpp"
 

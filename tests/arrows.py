@@ -10,6 +10,7 @@ include/kernels: include/core
 include/sorting: include/core include/kernels
 include/statistics: include/core include/sorting
 include/linalg: include/core
+include/solvers: include/core include/kernels include/linalg
 include/fft: include/core
 include/files: include/core
 include/interop: include/core include/files

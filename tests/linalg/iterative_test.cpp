@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include <ingot/ingot.hpp>
-#include <ingot/linalg/iterative.hpp>
+#include <ingot/solvers.hpp>
 
 using namespace ingot;
 

@@ -64,7 +64,7 @@ HEAD = """// Made by tests/oracle/functions.py.
 #include "tests/parity/functions.hpp"
 #include "tests/parity/operands.hpp"
 
-#include <ingot/linalg/iterative.hpp>
+#include <ingot/solvers.hpp>
 
 using namespace ingot;
 

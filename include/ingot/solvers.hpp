@@ -1,0 +1,4 @@
+// Solvers for what a user has: linear systems of operators.
+#pragma once
+
+#include <ingot/solvers/krylov.hpp>
