@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "runtime/device/host_workers.hpp"
 #include "runtime/sparse/product.hpp"
+#include "runtime/sparse/short_row_sums.hpp"
 
 namespace ingot::runtime {
 
 namespace {
 
 using detail::index_t;
+
+constexpr int column_block = 8;
 
 /// The product without C++'s checks for infinities.
 template <class T>
@@ -33,27 +38,42 @@ struct typed_product {
     T* y = static_cast<T*>(of.y);
 
     void rows_times_vector(index_t begin, index_t end) const {
+        if constexpr (std::is_floating_point_v<T> && sizeof(I) == 4)
+            if (sum_short_rows<T>({values, indices, indptr, x, y}, begin, end)) return;
         for (index_t row = begin; row < end; ++row) {
             T sum{};
             for (I e = indptr[row]; e < indptr[row + 1]; ++e) sum += times(values[e], x[indices[e]]);
             y[row] = sum;
         }
     }
-    void rows_times_matrix(index_t begin, index_t end) const {
+    /// `Width` columns of the result from column j on, whose sums are in registers; 0: the last `width`.
+    template <int Width>
+    void columns_of_row(index_t row, index_t j, index_t width = Width) const {
         const index_t k = of.width;
+        T sums[Width != 0 ? Width : column_block]{};
+        for (I e = indptr[row]; e < indptr[row + 1]; ++e) {
+            const T v = values[e];
+            const T* const from = x + static_cast<index_t>(indices[e]) * k + j;
+            for (index_t c = 0; c < (Width != 0 ? Width : width); ++c) sums[c] += times(v, from[c]);
+        }
+        std::copy_n(sums, width, y + row * k + j);
+    }
+    void rows_times_matrix(index_t begin, index_t end) const {
         for (index_t row = begin; row < end; ++row) {
-            T* const to = y + row * k;
-            std::fill_n(to, k, T{});
-            for (I e = indptr[row]; e < indptr[row + 1]; ++e) {
-                const T v = values[e];
-                const T* const from = x + static_cast<index_t>(indices[e]) * k;
-                for (index_t j = 0; j < k; ++j) to[j] += times(v, from[j]);
-            }
+            index_t j = 0;
+            for (; j + column_block <= of.width; j += column_block) columns_of_row<column_block>(row, j);
+            if (j + 4 <= of.width) columns_of_row<4>(row, std::exchange(j, j + 4));
+            if (j < of.width) columns_of_row<0>(row, j, of.width - j);
         }
     }
-    void columns() const {
+    void transposed_times_vector() const {
+        for (index_t row = 0; row < of.rows; ++row) {
+            const T factor = x[row];
+            for (I e = indptr[row]; e < indptr[row + 1]; ++e) y[indices[e]] += times(values[e], factor);
+        }
+    }
+    void transposed_times_matrix() const {
         const index_t k = of.width;
-        std::fill_n(y, of.columns * k, T{});
         for (index_t row = 0; row < of.rows; ++row)
             for (I e = indptr[row]; e < indptr[row + 1]; ++e) {
                 const T v = values[e];
@@ -63,7 +83,10 @@ struct typed_product {
     }
 
     void run() const {
-        if (of.is_transposed) return columns();
+        if (of.is_transposed) {
+            std::fill_n(y, of.columns * of.width, T{});
+            return of.width == 1 ? transposed_times_vector() : transposed_times_matrix();
+        }
         constexpr index_t block = 512;
         const index_t blocks = (of.rows + block - 1) / block;
         run_on_workers(static_cast<std::size_t>(blocks), [&](std::size_t begin, std::size_t end) {

@@ -16,6 +16,9 @@ DTYPES = ["float32", "float64", "complex64", "complex128"]
 SIZES = [(0, 0, 0), (0, 5, 0), (4, 0, 0), (3, 4, 0), (1, 1, 1), (1, 9, 20), (9, 1, 5), (200, 7, 300), (7, 300, 500),
          (40, 60, 90), (90, 90, 3000), (130, 20, 1000)]
 
+FUNCTIONS = ("arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sinh tan tanh "
+             "trunc").split()
+
 
 def drawn(random, dtype, shape):
     values = random.standard_normal(shape)
@@ -85,6 +88,29 @@ def wanted(dtypes, cases):
     for dtype in dtypes:
         a = matrix(cases, f"{dtype}.9")
         yield from ((f"{dtype}.{kind}", a) for kind in ("csr", "csc", "coo", "matrix", "saved"))
+        if dtype.endswith(("64", "128")) and dtype != "complex64":
+            yield from ((f"{dtype}.{key}", value) for key, value in built(cases, dtype).items())
+
+
+def built(cases, dtype):
+    nothing, column, tall, wide = (matrix(cases, f"{dtype}.{k}") for k in (1, 6, 7, 8))
+    tall_b, wide_b = matrix(cases, f"{dtype}.7", "_b"), matrix(cases, f"{dtype}.8", "_b")
+    x = cases[f"{dtype}.7.x"]
+    results = {
+        "product": tall @ wide, "other_product": wide @ wide_b.T, "no_product": sp.csr_array((3, 7), dtype=dtype) @ wide,
+        "kron": sp.kron(column, tall), "kron_of_nothing": sp.kron(nothing, tall),
+        "vstack": sp.vstack([tall, tall_b, tall]),
+        "hstack": sp.hstack([matrix(cases, f"{dtype}.9"), matrix(cases, f"{dtype}.9", "_b")]),
+        "block_diag": sp.block_diag([tall, nothing, wide]), "eye": sp.eye_array(5, 7, k=-2, dtype=dtype),
+        "eye_outside": sp.csr_array((5, 7), dtype=dtype),
+        "diags": sp.diags_array([x, np.full(6, x[0]), x[:5]], offsets=[0, 1, -2]),
+        "diags_in": sp.diags_array([x, np.full(7, x[0])], offsets=[2, -1], shape=(8, 9)),
+    }
+    if dtype == "float64":
+        small = tall * 0.125
+        results |= {name: getattr(small, name)() for name in FUNCTIONS}
+        results |= {"sqrt": abs(tall).sqrt(), "power": tall.power(3)}
+    return {name: sp.csr_array(value).astype(dtype) for name, value in results.items()}
 
 
 def result(results, folder, name):

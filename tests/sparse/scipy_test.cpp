@@ -2,10 +2,13 @@
 // the edges. One process of Python draws all matrices, another compares all results.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <complex>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
+#include <ingot/ingot.hpp>
 #include <ingot/sparse.hpp>
 
 #include "tests/cache/fixture.hpp"
@@ -104,6 +107,53 @@ void run_case(const npz_file& cases, const std::string& name, results& to) {
 }
 
 template <class T>
+void run_built(const npz_file& cases, const std::string& name, results& to) {
+    const auto made = [&](int k, const std::string& which = "") {
+        const std::string of = name + '.' + std::to_string(k) + '.';
+        const auto integers = [&](const std::string& part) { return cases.load<index_t>(of + part + which); };
+        return sparse::coo<T>(cases.load<T>(of + "values" + which), integers("rows"), integers("columns"),
+                              shape_like(cases.load<index_t>(of + "shape").to_host()))
+            .to_csr();
+    };
+    const sparse::csr<T> nothing = made(1), column = made(6), tall = made(7), wide = made(8);
+    const auto add = [&](const char* what, const auto& result) { to.add(name + '.' + what, result); };
+    add("product", matmul(tall, wide));
+    add("other_product", matmul(wide, made(8, "_b").transpose().to_csr()));
+    add("no_product", matmul(sparse::csr<T>({3, 7}), wide));
+    add("kron", kron(column, tall));
+    add("kron_of_nothing", kron(nothing, tall));
+    add("vstack", sparse::vstack({tall, made(7, "_b"), tall}));
+    add("hstack", sparse::hstack({made(9), made(9, "_b")}));
+    add("block_diag", sparse::block_diag(std::vector{tall, nothing, wide}));
+    add("eye", sparse::eye<T>(5, 7, -2));
+    add("eye_outside", sparse::eye<T>(5, 7, 9));
+    const array<T> x = cases.load<T>(name + ".7.x"), one = x(slice(0, 1));
+    add("diags", sparse::diags<T>({x, one, x(slice(0, 5))}, {0, 1, -2}));
+    add("diags_in", sparse::diags<T>({x, one}, {2, -1}, {8, 9}));
+    if constexpr (std::same_as<T, double>) {
+        const sparse::csr<T> small = tall * 0.125;
+        add("arcsin", arcsin(small));
+        add("arcsinh", arcsinh(small));
+        add("arctan", arctan(small));
+        add("arctanh", arctanh(small));
+        add("ceil", ceil(small));
+        add("deg2rad", deg2rad(small));
+        add("expm1", expm1(small));
+        add("floor", floor(small));
+        add("log1p", log1p(small));
+        add("rad2deg", rad2deg(small));
+        add("rint", rint(small));
+        add("sign", sign(small));
+        add("sinh", sinh(small));
+        add("tan", tan(small));
+        add("tanh", tanh(small));
+        add("trunc", trunc(small));
+        add("sqrt", sqrt(abs(tall)));
+        add("power", power(tall, 3));
+    }
+}
+
+template <class T>
 void run_files(const std::string& folder, const std::string& name, results& to) {
     for (const char* const kind : {"csr", "csc", "coo", "matrix"})
         to.add(name + '.' + kind, sparse::load_npz<T>(folder + '/' + name + '.' + kind + ".npz"));
@@ -131,6 +181,7 @@ TEST_CASE("sparse matrices are SciPy's: conversions, products, elementwise funct
         for (int k = 0; cases.contains(name + '.' + std::to_string(k) + ".shape"); ++k)
             run_case<T>(cases, name + '.' + std::to_string(k), to);
         run_files<T>(folder, name, to);
+        if constexpr (std::same_as<T, double> || std::same_as<T, std::complex<double>>) run_built<T>(cases, name, to);
     };
     run(std::type_identity<float>{});
     run(std::type_identity<std::complex<double>>{});
@@ -141,4 +192,44 @@ TEST_CASE("sparse matrices are SciPy's: conversions, products, elementwise funct
     const int count = to.close();
     CHECK(count > 800);
     CHECK(oracle("compare") == std::to_string(count) + '\n');
+}
+
+TEST_CASE("a matrix is what its parts say, and moves to another device") {
+    const sparse::coo<double> c({1, 0, 3}, {1, 0, 1}, {2, 1, 0}, {2, 3});
+    CHECK(c.values().to_host() == std::vector<double>{0, 3, 1});
+    CHECK(c.rows().to_host() == std::vector<std::int32_t>{0, 1, 1});
+    CHECK(c.columns().to_host() == std::vector<std::int32_t>{1, 0, 2});
+    CHECK(c.nnz() == 3);
+    CHECK(c.device() == current_device());
+    const sparse::csr<double> a = c.to_csr();
+    CHECK(a.nnz() == 3);
+    CHECK(a.eliminate_zeros().nnz() == 2);
+    CHECK(a.map_values([](const auto& v) { return v + 1; }).values().to_host() == std::vector<double>{1, 4, 2});
+    const sparse::csc<double> t = a.transpose();
+    CHECK(t.nnz() == 3);
+    CHECK(t.values().data() == a.values().data());
+    CHECK(t.indices().data() == a.indices().data());
+    CHECK(t.indptr().to_host() == std::vector<std::int32_t>{0, 1, 3});
+    CHECK(t.device() == current_device());
+    CHECK(array_equal(t.to_dense(), transpose(c.to_dense())).item());
+    const device there = device::host(1);
+    CHECK(a.to(there).device() == there);
+    CHECK(c.to(there).device() == there);
+    CHECK(array_equal(a.to(there).to_dense().to(current_device()), a.to_dense()).item());
+    CHECK(matmul(a.to(there), array<double>{1, 10, 100}.to(there)).to_host() == std::vector<double>{0, 103});
+    CHECK_THROWS_AS(matmul(a.to(there), array<double>{1, 10, 100}), device_error);
+}
+
+TEST_CASE("random sparse matrices have as many entries as their density wants, at different places") {
+    random::seed(5);
+    for (const double density : {0.0, 0.01, 0.2, 0.7, 1.0}) {
+        const sparse::csr<double> a = sparse::random<double>(120, 50, density);
+        CHECK(a.nnz() == std::lround(density * 6000));
+        CHECK(count_nonzero(a.to_dense()).item() == a.nnz());
+        const sparse::csr<double> checked(a.values(), a.indices(), a.indptr(), a.shape());
+        CHECK(array_equal(checked.indices(), a.indices()).item());
+    }
+    const array<double> rows = sparse::random<double>(100, 1000, 0.1).sum(1);
+    CHECK(min(rows).item() > 25);
+    CHECK(max(rows).item() < 75);
 }

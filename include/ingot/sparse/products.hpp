@@ -1,4 +1,4 @@
-// Products of sparse matrices with dense vectors and matrices.
+// Products of sparse matrices with dense vectors and matrices, and with each other.
 #pragma once
 
 #include <ingot/sparse/matrices.hpp>
@@ -31,5 +31,14 @@ array<T> matmul(const E& x, const csr<T, I>& a, const source_place& here = sourc
     const detail::in_statement of_the_user(here);
     return a.product_from_left(array<T>(x));
 }
+
+/// The product of two sparse matrices. Waits for the number of its entries.
+///
+///     const sparse::csr<double> a(array<double>{{0, 1}, {2, 3}});
+///     std::cout << matmul(a, a).to_dense();
+///     // prints: [[ 2.  3.]
+///     //          [ 6. 11.]]
+template <sparse_element T, sparse_index I>
+INGOT_API csr<T, I> matmul(const csr<T, I>& a, const csr<T, I>& b, const source_place& here = source_place::current());
 
 }  // namespace ingot::sparse
