@@ -102,7 +102,7 @@ auto power(const csr<T, I>& a, S exponent) {
 
 /// The values converted to another type.
 ///
-///     std::cout << sparse::astype<float>(sparse::csr<double>(array<double>{{0, 0.5}})).values().dtype();
+///     std::cout << name(sparse::astype<float>(sparse::csr<double>(array<double>{{0, 0.5}})).values().dtype());
 ///     // prints: float32
 template <sparse_element R, sparse_element T, sparse_index I>
 csr<R, I> astype(const csr<T, I>& a) {
