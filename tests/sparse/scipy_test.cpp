@@ -229,7 +229,7 @@ TEST_CASE("random sparse matrices have as many entries as their density wants, a
         const sparse::csr<double> checked(a.values(), a.indices(), a.indptr(), a.shape());
         CHECK(array_equal(checked.indices(), a.indices()).item());
     }
-    const array<double> rows = sparse::random<double>(100, 1000, 0.1).sum(1);
-    CHECK(min(rows).item() > 25);
-    CHECK(max(rows).item() < 75);
+    const array<double> of_rows = sparse::random<double>(100, 1000, 0.1).sum(1);
+    CHECK(min(of_rows).item() > 25);
+    CHECK(max(of_rows).item() < 75);
 }
