@@ -15,6 +15,7 @@ include/fft: include/core
 include/files: include/core
 include/interop: include/core include/files
 include/distributed: include/core
+include/sparse: include/core
 include/distributions: include/core include/kernels include/linalg include/sorting
 
 codegen:
@@ -29,12 +30,13 @@ runtime/device: codegen/text runtime/system runtime/kernels^ runtime/front^
 runtime/kernels: codegen/graph codegen/text codegen/plan runtime/system runtime/device runtime/files^ runtime/front^
 runtime/trees: runtime/system runtime/front^
 runtime/front: codegen/graph codegen/plan runtime/system runtime/device runtime/kernels runtime/trees runtime/linalg
-    runtime/fft runtime/sorting
+    runtime/fft runtime/sorting runtime/sparse
 runtime/functions: runtime/device runtime/kernels runtime/front runtime/sorting
 runtime/files: runtime/system runtime/device runtime/functions runtime/front
 runtime/linalg: runtime/system runtime/device runtime/functions runtime/front^
 runtime/fft: runtime/system runtime/device runtime/front^
 runtime/sorting: runtime/system runtime/device runtime/kernels runtime/front^
+runtime/sparse: runtime/system runtime/device runtime/kernels runtime/files runtime/front^
 runtime/random: runtime/system runtime/device runtime/front
 runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random runtime/sorting runtime/files runtime/mpi
 runtime/mpi:

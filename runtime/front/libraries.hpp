@@ -9,6 +9,7 @@
 #include "runtime/linalg/solvers.hpp"
 #include "runtime/sorting/compaction.hpp"
 #include "runtime/sorting/sort_rows.hpp"
+#include "runtime/sparse/product.hpp"
 
 namespace ingot::runtime {
 
@@ -35,6 +36,8 @@ inline constexpr library_row<row_sort> sorts{"a sort", sort_on_host, sort_on_gpu
 inline constexpr library_row<row_selection> selections{"a selection", select_on_host, select_on_gpu};
 inline constexpr library_row<compaction> counts{"a count", count_on_host, count_on_gpu};
 inline constexpr library_row<compaction> compactions{"a compaction", write_on_host, write_on_gpu};
+inline constexpr library_row<sparse_product> sparse_products{"a sparse product", sparse_product_on_host,
+                                                             sparse_product_on_gpu};
 inline constexpr library_row<solver_call> solvers{"a solver", call_lapack, call_cusolver, true};
 
 }  // namespace libraries

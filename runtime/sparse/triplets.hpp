@@ -1,0 +1,86 @@
+// Sparse matrices as values and keys, in which the compositions of this folder compute. A key is row * columns +
+// column, so that the order by row and then by column is the order of numbers, whatever the format.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include <ingot/core/error.hpp>
+#include <ingot/sparse/matrices.hpp>
+
+namespace ingot::sparse {
+
+struct matrix_extents {
+    index_t rows, columns;
+};
+
+template <class T>
+struct triplets {
+    array<T> values;
+    array<index_t> keys;  // which ascend, each once
+    matrix_extents extents;
+};
+
+/// Throws shape_error unless the shape is that of a matrix whose places can be counted.
+matrix_extents extents_of(const char* operation, const shape_like& shape);
+/// Throws shape_error where indices of I are too narrow.
+template <class I>
+void check_width(const char* operation, const matrix_extents&, index_t entries);
+/// Throws shape_error unless both have this many elements along one axis.
+[[noreturn]] void throw_unequal(const char* operation, const char* what, const shape_like& given,
+                                const std::string& wanted);
+
+/// The numbers 0 to n - 1 on a device.
+array<index_t> numbers_to(index_t n, device where);
+/// Elements with these numbers, which exist.
+template <class V>
+array<V> elements_at(const array<V>& from, const array<index_t>& places);
+/// Parts along one axis.
+template <class V>
+array<V> joined(const array<V>& a, const array<V>& b);
+/// The numbers of the true elements.
+array<index_t> true_places(const array<bool>& flags);
+
+/// Entries in any order: they are sorted, and values of one key added. Waits.
+template <class T>
+triplets<T> summed(array<T> values, array<index_t> keys, const matrix_extents&);
+/// Without entries of value 0. Waits.
+template <class T>
+triplets<T> without_zeros(triplets<T>);
+
+/// The keys of entries by their rows and columns.
+array<index_t> keys_of_places(const array<index_t>& rows, const array<index_t>& columns, const matrix_extents&);
+template <class I>
+array<index_t> keys_of_rows(const array<I>& indptr, const array<I>& indices, index_t columns);
+
+template <class T, class I>
+triplets<T> triplets_of(const csr<T, I>& a);
+template <class T, class I>
+csr<T, I> csr_of(const char* operation, triplets<T>);
+template <class T, class I>
+coo<T, I> coo_of(const char* operation, triplets<T>);
+
+/// The key at which the transposed matrix has the element.
+array<index_t> transposed_keys(const array<index_t>& keys, const matrix_extents&);
+template <class T>
+triplets<T> transposed(triplets<T>);
+template <class T>
+array<T> dense_of(const triplets<T>&);
+
+/// Calls the macro for each element type; and for each with both widths of indices.
+#define INGOT_SPARSE_ELEMENTS(M) \
+    M(float)                     \
+    M(double)                    \
+    M(std::complex<float>)       \
+    M(std::complex<double>)
+#define INGOT_SPARSE_TYPES(M)             \
+    M(float, std::int32_t)                \
+    M(double, std::int32_t)               \
+    M(std::complex<float>, std::int32_t)  \
+    M(std::complex<double>, std::int32_t) \
+    M(float, std::int64_t)                \
+    M(double, std::int64_t)               \
+    M(std::complex<float>, std::int64_t)  \
+    M(std::complex<double>, std::int64_t)
+
+}  // namespace ingot::sparse
