@@ -12,6 +12,7 @@ include/statistics: include/core include/sorting
 include/linalg: include/core
 include/fft: include/core
 include/files: include/core
+include/ndimage: include/core
 include/interop: include/core include/files
 include/distributed: include/core
 include/distributions: include/core include/kernels include/linalg include/sorting
@@ -34,6 +35,7 @@ runtime/files: runtime/system runtime/device runtime/functions runtime/front
 runtime/linalg: runtime/system runtime/device runtime/functions runtime/front^
 runtime/fft: runtime/system runtime/device runtime/front^
 runtime/sorting: runtime/system runtime/device runtime/kernels runtime/front^
+runtime/ndimage: runtime/functions
 runtime/random: runtime/system runtime/device runtime/front
 runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random runtime/sorting runtime/files runtime/mpi
 runtime/mpi:

@@ -1,0 +1,6 @@
+// scipy.ndimage: filters, order statistics and morphology of arrays of any number of axes. It is not part of ingot.hpp.
+#pragma once
+
+#include <ingot/ndimage/filters.hpp>
+#include <ingot/ndimage/morphology.hpp>
+#include <ingot/ndimage/order_filters.hpp>
