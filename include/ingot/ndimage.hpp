@@ -1,6 +1,8 @@
-// scipy.ndimage: filters, order statistics and morphology of arrays of any number of axes. It is not part of ingot.hpp.
+// scipy.ndimage: filters, order statistics, morphology and interpolation of arrays of any number of axes. It is not
+// part of ingot.hpp.
 #pragma once
 
 #include <ingot/ndimage/filters.hpp>
+#include <ingot/ndimage/interpolation.hpp>
 #include <ingot/ndimage/morphology.hpp>
 #include <ingot/ndimage/order_filters.hpp>

@@ -107,7 +107,8 @@ any_lazy along_lines(const any_lazy& x, const std::vector<line>& lines, const st
     bool constant = false;
     for (const line& l : lines) {
         together *= std::min(l.weights.size(), most_scalars);
-        constant = constant || borders[static_cast<std::size_t>(l.axis)] == border::constant;
+        const border b = borders[static_cast<std::size_t>(l.axis)];
+        constant = constant || b == border::constant || b == border::grid_constant;
     }
     std::vector<reach> reaches(borders.size());
     if (!runtime::fits_one_expression(together, lines.size()) || (constant && cval != 0)) {

@@ -64,6 +64,7 @@ pad_mode pad_mode_of(border b) {
         case border::reflect:
             return pad_mode::symmetric;
         case border::constant:
+        case border::grid_constant:
             return pad_mode::constant;
         case border::nearest:
             return pad_mode::edge;

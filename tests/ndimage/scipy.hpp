@@ -19,18 +19,21 @@ using ndimage::border;
 
 inline constexpr border borders[] = {border::reflect, border::constant, border::nearest, border::mirror, border::wrap};
 inline std::string name_of(border b) {
-    static const char* const names[] = {"reflect", "constant", "nearest", "mirror", "wrap"};
+    static const char* const names[] = {"reflect", "constant",  "nearest",      "mirror",
+                                        "wrap",    "grid-wrap", "grid-constant"};
     return std::string(", mode='") + names[static_cast<int>(b)] + "'";
 }
 
-/// Calls f(border, shape) for a third of all pairs, others in each run; for all where INGOT_TEST_ALL is set.
+/// Calls f(border, shape) for a third of all pairs, on a GPU for an eighth; others in each run, all where
+/// INGOT_TEST_ALL is set.
 template <class F>
 void for_borders_and_shapes(std::initializer_list<shape_like> shapes, const F& f) {
     const bool all = std::getenv("INGOT_TEST_ALL") != nullptr;
-    unsigned long number = test::drawing_seed() % 3;
+    const unsigned long of = all ? 1 : current_device().is_cuda() ? 8 : 3;
+    unsigned long number = test::drawing_seed() % of;
     for (const border b : borders)
         for (const shape_like& shape : shapes)
-            if (all || number++ % 3 == 0) f(b, shape);
+            if (number++ % of == 0) f(b, shape);
 }
 
 /// "name=value" or "name=(value, value)", after a comma.

@@ -16,8 +16,8 @@ namespace ndimage {
 
 /// The elements beyond the ends of an axis, as SciPy names them: `reflect` mirrors behind the edge element, `mirror` at
 /// the edge element, which is not repeated; `nearest` repeats it; `wrap` goes on at the other end; `constant` has the
-/// value `cval`.
-enum class border : std::uint8_t { reflect, constant, nearest, mirror, wrap };
+/// value `cval`. The other two differ from `wrap` and `constant` between elements alone: see `map_coordinates`.
+enum class border : std::uint8_t { reflect, constant, nearest, mirror, wrap, grid_wrap, grid_constant };
 
 /// A value for all axes, or one for each in braces.
 ///
