@@ -284,7 +284,7 @@ def index(by_header, texts):
         "# Reference", "",
         "Every public name of Ingot and the page that tells of it. Pages are made from the headers by",
         "`docs/reference.py`; their examples stand in a function under `using namespace ingot`, after",
-        "`#include <ingot/ingot.hpp>`, `<ingot/distributed.hpp>` and `<iostream>`, and a test compiles, runs and compares",
+        "`#include <ingot/ingot.hpp>`, `<ingot/distributed.hpp>`, `<ingot/ndimage.hpp>` and `<iostream>`, and a test compiles, runs and compares",
         "them. The C++",
         "operators of expressions are in [operators](../operators.md).", "",
         "| header | |", "|---|---|", *headers, "", "| name | page |", "|---|---|", *names, ""])
@@ -304,6 +304,7 @@ TEST_HEAD = """// Made by docs/reference.py.
 
 #include <ingot/distributed.hpp>
 #include <ingot/ingot.hpp>
+#include <ingot/ndimage.hpp>
 
 #include "tests/untested.hpp"
 

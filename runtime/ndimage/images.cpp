@@ -203,6 +203,18 @@ ndimage::neighbourhood reversed(const ndimage::neighbourhood& n) {
     return {std::vector<double>(n.values().rbegin(), n.values().rend()), n.shape()};
 }
 
+ndimage::neighbourhood cross(int rank) {
+    std::size_t count = 1;
+    for (int j = 0; j < rank; ++j) count *= 3;
+    std::vector<double> values(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        int off = 0;
+        for (std::size_t rest = i, j = 0; j < static_cast<std::size_t>(rank); ++j, rest /= 3) off += rest % 3 != 1;
+        values[i] = off <= 1;
+    }
+    return {std::move(values), std::vector<index_t>(static_cast<std::size_t>(rank), 3)};
+}
+
 void check_axes(const char* operation, const char* what, const ndimage::neighbourhood& n, const any_lazy& x) {
     const bool is_empty = std::ranges::any_of(n.shape(), [](index_t extent) { return extent == 0; });
     if (n.shape().size() != static_cast<std::size_t>(x.extents().rank) || is_empty)

@@ -75,6 +75,8 @@ places places_of(const ndimage::neighbourhood&);
 places places_of_box(std::span<const index_t> shape);
 /// Reversed along all axes, in C order.
 ndimage::neighbourhood reversed(const ndimage::neighbourhood&);
+/// An element and its neighbours along each axis.
+ndimage::neighbourhood cross(int rank);
 /// Throws shape_error unless the neighbourhood has as many axes as x, none of them empty.
 void check_axes(const char* operation, const char* what, const ndimage::neighbourhood&, const any_lazy& x);
 

@@ -19,26 +19,13 @@ using runtime::reach;
 
 namespace {
 
-/// An element and its neighbours along each axis.
-neighbourhood cross(int rank) {
-    std::size_t count = 1;
-    for (int j = 0; j < rank; ++j) count *= 3;
-    std::vector<double> values(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        int off = 0;
-        for (std::size_t rest = i, j = 0; j < static_cast<std::size_t>(rank); ++j, rest /= 3) off += rest % 3 != 1;
-        values[i] = off <= 1;
-    }
-    return {std::move(values), std::vector<index_t>(static_cast<std::size_t>(rank), 3)};
-}
-
 /// The places of the structure and how often they are looked at.
 class morphology {
 public:
     morphology(const char* operation, const any_lazy& x, const morphology_options& how, bool dilates)
         : how_(how), dilates_(dilates) {
         const int rank = x.extents().rank;
-        const neighbourhood given = how.structure ? *how.structure : cross(rank);
+        const neighbourhood given = how.structure ? *how.structure : runtime::cross(rank);
         check_axes(operation, "a structure", given, x);
         places_ = runtime::places_of(dilates ? runtime::reversed(given) : given);
         const std::vector<index_t> origins = runtime::for_axes(operation, "origin", how.origin, rank);
@@ -70,12 +57,13 @@ public:
             for (index_t n = 1; n < how_.iterations; ++n) x = once(x.kept());
             return x;
         }
-        array<bool> now(x.as<bool>());
+        // What stays once stays for good, so that one look after several times is enough.
+        constexpr int between_looks = 8;
         for (;;) {
-            array<bool> next(once(now).as<bool>());
-            const bool changes = any(next != now).item();
-            now = std::move(next);
-            if (!changes) return any_lazy(now);
+            for (int n = 2; n < between_looks; ++n) x = once(x.kept());
+            const array<bool> now(x.as<bool>()), next(once(now).as<bool>());
+            x = next;
+            if (!any(next != now).item()) return x;
         }
     }
 

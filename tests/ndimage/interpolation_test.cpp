@@ -46,9 +46,12 @@ TEST_CASE("any places, by every order and border") {
             for (shape_like shape : {shape_like{8}, {2}, {1, 6}, {5, 7}}) {
                 if (number++ % of != 0) continue;
                 if (b == border::reflect && order > 1) shape = long_enough(shape);
-                // SciPy's are not exact where a place far before the first element is read.
-                c.forgive(b == border::nearest && order > 3 ? 2'000'000'000 : 1 << 12);
-                const array<double> x = drawn<double>(shape, ++seed), at = places_around(shape, seed);
+                // SciPy pads the border `nearest`, and is not exact near the pad's ends.
+                const bool near = b == border::nearest && order > 1;
+                c.forgive(near ? 1 << 30 : 1 << 12);
+                const array<double> x = drawn<double>(shape, ++seed);
+                array<double> at = places_around(shape, seed);
+                if (near) at = clip(at, -2.0, static_cast<double>(shape[shape.count() - 1]) + 1);
                 c.add("ndimage.map_coordinates(a, b, order=" + std::to_string(order) + name_of(b) + ", cval=2.5)",
                       ndimage::map_coordinates(x, at, {.order = order, .mode = b, .cval = 2.5}), x, at);
             }
