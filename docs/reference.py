@@ -284,9 +284,8 @@ def index(by_header, texts):
         "# Reference", "",
         "Every public name of Ingot and the page that tells of it. Pages are made from the headers by",
         "`docs/reference.py`; their examples stand in a function under `using namespace ingot`, after",
-        "`#include <ingot/ingot.hpp>`, `<ingot/distributed.hpp>`, `<ingot/ndimage.hpp>` and `<iostream>`, and a test compiles, runs and compares",
-        "them. The C++",
-        "operators of expressions are in [operators](../operators.md).", "",
+        "`#include <ingot/ingot.hpp>`, `<ingot/distributed.hpp>`, `<ingot/ndimage.hpp>` and `<iostream>`, and a test",
+        "compiles, runs and compares them. The C++ operators of expressions are in [operators](../operators.md).", "",
         "| header | |", "|---|---|", *headers, "", "| name | page |", "|---|---|", *names, ""])
 
 

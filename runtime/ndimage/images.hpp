@@ -1,4 +1,4 @@
-// What filters of images share: their arguments for each axis, an expression with elements beyond its ends, and the
+// Filters of images share these: their arguments for each axis, an expression with elements beyond its ends, and the
 // taps, its elements some steps away.
 #pragma once
 

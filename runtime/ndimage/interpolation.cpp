@@ -129,7 +129,7 @@ axis_reads reads_of(const numbers& place, index_t extent, int order, border mode
     return r;
 }
 
-/// What all functions are told.
+/// The options that all functions have.
 struct spline {
     int order;
     border mode;

@@ -57,10 +57,10 @@ public:
             for (index_t n = 1; n < how_.iterations; ++n) x = once(x.kept());
             return x;
         }
-        // What stays once stays for good, so that one look after several times is enough.
-        constexpr int between_looks = 8;
+        // A result that equals its operand is final, so one comparison after several repetitions is enough.
+        constexpr int repetitions = 8;
         for (;;) {
-            for (int n = 2; n < between_looks; ++n) x = once(x.kept());
+            for (int n = 2; n < repetitions; ++n) x = once(x.kept());
             const array<bool> now(x.as<bool>()), next(once(now).as<bool>());
             x = next;
             if (!any(next != now).item()) return x;

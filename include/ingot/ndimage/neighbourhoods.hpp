@@ -1,4 +1,4 @@
-// What every filter of images is told: the borders beyond the ends, values for each axis, and numbers around an
+// Arguments of all filters of images: the borders beyond the ends, values for each axis, and numbers around an
 // element.
 #pragma once
 
