@@ -34,6 +34,7 @@ any_lazy dot(const any_lazy& windows, const std::vector<double>& weights, std::s
     std::iota(last.begin(), last.end(), rank - bound);
     const axes over(last);
     const shape_like extents(shape);
+    const with_device there(runtime::device_of(windows));
     const bool single = windows.type() == dtype::f4 || windows.type() == dtype::c8;
     const any_lazy factors = single ? any_lazy(asarray(std::vector<float>(weights.begin(), weights.end()), extents))
                                     : any_lazy(asarray(weights, extents));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <ingot/core/device.hpp>
 #include <ingot/core/error.hpp>
 #include <ingot/ndimage/neighbourhoods.hpp>
 
@@ -57,6 +58,10 @@ any_lazy windows_along(const any_lazy& x, int axis, index_t size);
 /// All windows of that shape, whose axes are the last ones.
 any_lazy windows_around(const any_lazy& x, std::span<const index_t> shape);
 
+/// The device of x, on which arrays beside it are made.
+inline ingot::device device_of(const any_lazy& x) {
+    return x.device() == detail::no_device ? current_device() : x.device();
+}
 /// The expression that a filter reads at many places: an array, or a temporary.
 inline any_lazy read_often(const detail::image& x) { return any_lazy(x.tree, x.type).kept(); }
 /// float32 for float32 and halves, float64 for other real numbers; complex numbers stay.

@@ -307,7 +307,9 @@ any_lazy read_at_places(const coefficients& c, const std::vector<std::optional<n
 }
 
 /// A result without elements, or with `value` alone where the operand has none.
-any_lazy filled(const std::vector<index_t>& shape, dtype type, double value) {
+any_lazy filled(const image& beside, const std::vector<index_t>& shape, double value) {
+    const dtype type = beside.type;
+    const with_device there(runtime::device_of({beside.tree, type}));
     return as_type(any_lazy(lazy<double>(full<double>(shape_like(shape), value))), type);
 }
 bool has_none(const std::vector<index_t>& shape) { return std::ranges::find(shape, 0) != shape.end(); }
@@ -330,7 +332,7 @@ any_lazy scaled(const char* operation, const image& e, const std::vector<scale>&
         if (used[j]) places[j] = numbers((astype<double>(counted(shape[j])) + s.first) * s.step + s.more);
     }
     const coefficients c = coefficients_of(operation, e, how, used);
-    if (has_none(shape) || given.size() == 0) return filled(shape, e.type, how.cval);
+    if (has_none(shape) || given.size() == 0) return filled(e, shape, how.cval);
     return read_along_axes(c, places, how, e.type);
 }
 
@@ -353,7 +355,7 @@ any_lazy at_linear_places(const char* operation, const image& e, const std::vect
         places[j] = numbers(*places[j] + offset[j]);
     }
     const coefficients c = coefficients_of(operation, e, how, used);
-    if (has_none(shape) || e.tree->extents().size() == 0) return filled(shape, e.type, how.cval);
+    if (has_none(shape) || e.tree->extents().size() == 0) return filled(e, shape, how.cval);
     return read_at_places(c, places, how, e.type);
 }
 
@@ -375,7 +377,7 @@ tree_ref at_coordinates(const char* operation, const image& e, const lazy<double
     const spline s{how.order, how.mode, how.cval};
     const coefficients c = coefficients_of(operation, e, s, std::vector<bool>(given.size(), true));
     const std::vector<index_t> shape(all.begin() + 1, all.end());
-    if (has_none(shape) || has_none(given)) return filled(shape, e.type, how.cval).tree();
+    if (has_none(shape) || has_none(given)) return filled(e, shape, how.cval).tree();
     const lazy<double> kept = coordinates.kept();
     std::vector<std::optional<numbers>> places;
     for (std::size_t j = 0; j < given.size(); ++j) {

@@ -50,6 +50,7 @@ shape_like shape_of(const any_lazy& x) { return shape_like(x.extents().span()); 
 
 ndimage::labelled labels_of(const char* operation, const image& e, const neighbourhood* given) {
     const any_lazy operand = runtime::read_often(e);
+    const with_device there(runtime::device_of(operand));
     const int rank = operand.extents().rank;
     const neighbourhood structure = given ? *given : runtime::cross(rank);
     check_axes(operation, "a structure", structure, operand);
@@ -88,6 +89,7 @@ ndimage::labelled labels_of(const char* operation, const image& e, const neighbo
 
 std::vector<std::vector<slice>> boxes_of(const char*, const lazy<index_t>& given) {
     const array<index_t> labels(given);
+    const with_device there(labels.device());
     const shape_like shape = labels.shape();
     if (labels.size() == 0) return {};
     const index_t count = std::max<index_t>(max(labels).item(), 0);
@@ -111,6 +113,7 @@ namespace {
 
 /// The sums of the elements of each label of `index`.
 lazy<double> sums_of(const lazy<double>& x, const lazy<index_t>& labels, const lazy<index_t>& index) {
+    const with_device there(x.device());
     const array<index_t> wanted(index);
     if (wanted.size() == 0) return lazy<double>(zeros<double>(wanted.shape()));
     const auto [low, high] = eval(min(wanted), max(wanted));
@@ -142,6 +145,7 @@ array<double> summed_by_label(const char* operation, const lazy<double>& given, 
 array<double> centers_of_mass(const char* operation, const lazy<double>& given, const lazy<index_t>* numbers,
                               const lazy<index_t>* index) {
     const shape_like shape = given.shape();
+    const with_device there(given.device());
     const lazy<double> x(array<double>{given});
     if (numbers) check_labels(operation, given, *numbers);
     const lazy<index_t> labels = numbers ? lazy<index_t>(array<index_t>(*numbers)) : lazy<index_t>();
@@ -163,6 +167,7 @@ array<double> centers_of_mass(const char* operation, const lazy<double>& given, 
 tree_ref filled_holes(const char* operation, const image& e, const ndimage::hole_options& how) {
     const lazy<bool> inside(array<bool>(as_type(any_lazy(e.tree, e.type), dtype::b1).as<bool>()));
     if (inside.size() == 0) return inside.tree();
+    const with_device there(inside.device());
     const array<bool> outside = zeros<bool>(inside.shape());
     const tree_ref reached =
         dilated(operation, outside,

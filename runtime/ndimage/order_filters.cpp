@@ -129,6 +129,7 @@ any_lazy values_of(const any_lazy& x, const window& w, double cval, bool sorted)
     index_t all = 1;
     for (const index_t extent : w.at.shape) all *= extent;
     shape.push_back(all);
+    const with_device there(runtime::device_of(x));
     std::vector<index_t> chosen;
     for (const std::vector<index_t>& at : w.at.at) {
         index_t i = 0;

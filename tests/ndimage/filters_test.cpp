@@ -168,3 +168,21 @@ TEST_CASE("weights, axes, origins and sizes that do not fit are said") {
     CHECK_THROWS_WITH_AS(ndimage::uniform_filter(x, 0), "[uniform_filter] 0 places along an axis; at least 1 is wanted",
                          shape_error);
 }
+
+TEST_CASE("an operand of another device than the current one is filtered there") {
+    const array<double> x = drawn<double>({12, 14}, 1);
+    const array<double> there = x.to(device::host(0));
+    const array<bool> wide = full<bool>({9, 10}, true);
+    const auto same = [](const auto& here, const auto& e) {
+        const auto result = eval(e);
+        CHECK(result.device() == device::host(0));
+        CHECK(allclose(here.to(device::host(0)), result).item());
+    };
+    same(eval(ndimage::gaussian_filter(x, 12)), ndimage::gaussian_filter(there, 12));
+    same(eval(ndimage::median_filter(x, wide)), ndimage::median_filter(there, wide));
+    same(eval(ndimage::zoom(x, 1.5)), ndimage::zoom(there, 1.5));
+    same(ndimage::label(x).labels, ndimage::label(there).labels);
+    same(ndimage::center_of_mass(x), ndimage::center_of_mass(there));
+    same(eval(ndimage::binary_fill_holes(x)), ndimage::binary_fill_holes(there));
+    same(eval(ndimage::shift(x(slice(0, 0)), 1)), ndimage::shift(there(slice(0, 0)), 1));
+}

@@ -75,7 +75,7 @@ auto convolve1d(const E& e, const std::vector<double>& weights, index_t axis = -
 ///     const array<int> x{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << ndimage::correlate(x, {{0, 1, 0}, {1, 0, 2}, {0, 1, 0}}, {.mode = ndimage::border::nearest});
 ///     // prints: [[10 14 17]
-///     //          [19 23 27]]
+///     //          [19 23 26]]
 template <array_expression E>
 auto correlate(const E& e, const neighbourhood& weights, const filter_options& how = {}) {
     return detail::image_of<E>::of(detail::correlated_around("correlate", e, weights, how, false));
@@ -179,7 +179,7 @@ auto laplace(const E& e, const filter_options& how = {}) {
 ///     array<double> x = zeros({1, 5});
 ///     x(0, 2) = 1;
 ///     std::cout << round(ndimage::gaussian_laplace(x, 1), 2);
-///     // prints: [[ 0.16  0.   -0.4   0.    0.16]]
+///     // prints: [[ 0.2  0.  -0.4  0.   0.2]]
 template <array_expression E>
 auto gaussian_laplace(const E& e, const per_axis<double>& sigma, const gaussian_options& how = {}) {
     return detail::image_of<E>::of(detail::blurred_curvature("gaussian_laplace", e, sigma, how));

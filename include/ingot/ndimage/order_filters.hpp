@@ -99,7 +99,7 @@ auto minimum_filter1d(const E& e, index_t size, index_t axis = -1, const filter_
 ///     //          [8 8 8]]
 ///     //         [[9 6 6]
 ///     //          [8 5 5]
-///     //          [8 7 9]]
+///     //          [8 5 9]]
 template <array_expression E>
 auto maximum_filter(const E& e, const per_axis<index_t>& size, const filter_options& how = {}) {
     return detail::image_of<E>::of(detail::extremum_around("maximum_filter", e, detail::extremum::greatest, size, how));
@@ -154,7 +154,7 @@ auto rank_filter(const E& e, index_t rank, const F& footprint, const filter_opti
 ///     const array<int> x{{1, 2, 3}, {4, 99, 6}, {7, 8, 5}};
 ///     std::cout << ndimage::median_filter(x, 3) << '\n' << ndimage::median_filter(x, array<int>{{1, 1, 1}});
 ///     // prints: [[2 3 3]
-///     //          [4 6 5]
+///     //          [4 5 5]
 ///     //          [7 7 6]]
 ///     //         [[1 2 3]
 ///     //          [4 6 6]
