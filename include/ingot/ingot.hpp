@@ -1,4 +1,4 @@
-// Everything of Ingot.
+// Everything of Ingot but arrays in parts (distributed.hpp) and filters of images (ndimage.hpp).
 #pragma once
 
 #include <ingot/core.hpp>

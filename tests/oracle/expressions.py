@@ -23,7 +23,11 @@ if np.lib.NumpyVersion(np.__version__) < "2.3.0":
 
 np.seterr(all="ignore")
 warnings.simplefilter("ignore")
-NAMES = {"np": np, "as_strided": as_strided, "sliding_window_view": sliding_window_view}
+try:
+    from scipy import ndimage
+except ImportError:  # then no case names it
+    ndimage = None
+NAMES = {"np": np, "ndimage": ndimage, "as_strided": as_strided, "sliding_window_view": sliding_window_view}
 
 
 def fault(want, got, ulps):

@@ -1,0 +1,486 @@
+// Elements between others, by B-splines: products of gathers with weights that are expressions of the places. Places of
+// one axis that do not depend on other axes are gathers along that axis alone. The coefficients of orders above 1 are a
+// correlation: the recurrence's response to one element falls below the precision after a few dozen of them.
+#include <ingot/ndimage/interpolation.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include <ingot/core/creation.hpp>
+#include <ingot/core/functions.hpp>
+#include <ingot/core/gather.hpp>
+#include <ingot/core/places.hpp>
+#include <ingot/core/reshape.hpp>
+#include <ingot/core/views.hpp>
+#include <ingot/ndimage/filters.hpp>
+
+#include "runtime/ndimage/images.hpp"
+
+namespace ingot::detail {
+
+using ndimage::border;
+using runtime::any_lazy;
+using runtime::apply;
+using runtime::as_type;
+using runtime::for_axes;
+using runtime::reach;
+
+namespace {
+
+using numbers = lazy<double>;
+
+numbers clipped(const numbers& x, double low, double high) { return minimum(maximum(x, low), high); }
+/// x without its multiples of the period that `turns` counts, truncated.
+numbers without_periods(const numbers& x, const numbers& turns, double period) { return x - period * trunc(turns); }
+
+/// The place inside an axis of n elements at which SciPy reads a place beyond its ends; -1 with the constant border.
+numbers mapped(const numbers& x, index_t extent, border mode) {
+    const auto n = static_cast<double>(extent);
+    const double last = n - 1;
+    if (mode == border::constant) return where(x >= 0 && x <= last, x, -1.0);
+    if (mode == border::grid_constant) return x;
+    if (mode == border::nearest || extent <= 1) return clipped(x, 0, last);
+    switch (mode) {
+        case border::mirror: {
+            const double period = 2 * last;
+            const numbers below = without_periods(-x, -x / period, period);  // how far below 0
+            const numbers above = without_periods(x, x / period, period);
+            return where(x < 0, where(below >= last, period - below, below),
+                         where(x > last, where(above >= n, period - above, above), x));
+        }
+        case border::reflect: {
+            const double period = 2 * n;
+            const numbers below = without_periods(-x, -x / period, period);
+            const numbers above = without_periods(x, x / period, period);
+            return where(x < 0, where(below > n, period - below, below - 1),
+                         where(x > last, where(above >= n, period - above - 1, above), x));
+        }
+        case border::wrap:
+            return where(x < 0, x + last * (trunc(-x / last) + 1),
+                         where(x > last, without_periods(x, x / last, last), x));
+        default:
+            return where(x < 0, x + n * (trunc((-1 - x) / n) + 1), where(x > last, without_periods(x, x / n, n), x));
+    }
+}
+
+/// The border at which coefficients and the elements beside a place are found: a constant has none of its own.
+border border_of_splines(border mode) {
+    return mode == border::constant || mode == border::wrap ? border::mirror : mode;
+}
+
+/// The weights of the order + 1 elements around a place that lies `x` behind the one in the middle.
+std::vector<numbers> spline_weights(const numbers& x, int order) {
+    if (order == 1) return {1 - x, x};
+    std::vector<numbers> w;
+    const numbers z = 1 - x;
+    const auto rest = [&] {
+        numbers sum = w[0];
+        for (std::size_t k = 1; k < w.size(); ++k) sum = sum + w[k];
+        return numbers(1 - sum);
+    };
+    if (order == 2) {
+        const numbers y = 0.5 - x;
+        w = {0.5 * y * y, 0.75 - x * x};
+    } else if (order == 3) {
+        const auto middle = [](const numbers& y) { return numbers((y * y * (y - 2) * 3 + 4) / 6); };
+        w = {z * z * z / 6, middle(x), middle(z)};
+    } else if (order == 4) {
+        const auto outer = [](const numbers& y) {
+            return numbers(y * (y * (y * (5 - y) / 6 - 1.25) + 5.0 / 24) + 55.0 / 96);
+        };
+        const numbers t = x * x, y = 0.5 - x;
+        w = {y * y * y * y / 24, outer(1 + x), t * (t * 0.25 - 0.625) + 115.0 / 192, outer(z)};
+    } else {
+        const auto inner = [](const numbers& y) { return numbers(y * y * (y * y * (0.25 - y / 12) - 0.5) + 0.55); };
+        const auto outer = [](const numbers& y) {
+            return numbers(y * (y * (y * (y * (y / 24 - 0.375) + 1.25) - 1.75) + 0.625) + 0.425);
+        };
+        w = {z * z * z * z * z / 120, outer(x + 1), inner(x), inner(z), outer(z + 1)};
+    }
+    w.push_back(rest());
+    return w;
+}
+
+/// The places at which one axis is read: the elements around each, their weights, and where they are inside.
+struct axis_reads {
+    std::vector<lazy<index_t>> at;
+    std::vector<numbers> weights;      // none where the order is 0
+    std::vector<lazy<bool>> elements;  // whether an element is inside; with the border grid_constant
+    std::optional<lazy<bool>> inside;  // whether the place is; with the border constant
+};
+
+axis_reads reads_of(const numbers& place, index_t extent, int order, border mode, index_t padded) {
+    axis_reads r;
+    const numbers x = mapped(place + static_cast<double>(padded), extent, mode);
+    const double last = static_cast<double>(extent - 1);
+    if (mode == border::constant) r.inside = lazy<bool>(x >= 0);
+    const numbers middle = order % 2 == 1 ? numbers(floor(x)) : numbers(floor(x + 0.5));
+    if (order > 0) r.weights = spline_weights(x - middle, order);
+    const border beside = border_of_splines(mode);
+    const bool stays_inside = order <= 1 && beside != border::grid_wrap && mode != border::mirror;
+    for (int k = 0; k <= order; ++k) {
+        const numbers at = middle + (k - order / 2);
+        if (mode == border::grid_constant) r.elements.push_back(lazy<bool>(at >= 0 && at <= last));
+        const numbers within = stays_inside || mode == border::grid_constant ? at : mapped(at, extent, beside);
+        r.at.push_back(lazy<index_t>(astype<index_t>(clipped(within, 0, last))));
+    }
+    return r;
+}
+
+/// The options that all functions have.
+struct spline {
+    int order;
+    border mode;
+    double cval;
+};
+
+/// The poles of the recurrence of an order.
+std::vector<double> poles_of(int order) {
+    if (order == 2) return {std::sqrt(8.0) - 3};
+    if (order == 3) return {std::sqrt(3.0) - 2};
+    if (order == 4)
+        return {std::sqrt(664.0 - std::sqrt(438976.0)) + std::sqrt(304.0) - 19,
+                std::sqrt(664.0 + std::sqrt(438976.0)) - std::sqrt(304.0) - 19};
+    return {std::sqrt(67.5 - std::sqrt(4436.25)) + std::sqrt(26.25) - 6.5,
+            std::sqrt(67.5 + std::sqrt(4436.25)) - std::sqrt(26.25) - 6.5};
+}
+
+/// The response of the recurrence to one element, up to 2^-bits.
+std::vector<double> response_of(int order, int bits) {
+    std::vector<double> all{1};
+    for (const double z : poles_of(order)) {
+        const auto radius = static_cast<std::size_t>(std::ceil(-bits * std::numbers::ln2 / std::log(-z)));
+        std::vector<double> one(2 * radius + 1), product(all.size() + 2 * radius);
+        const double gain = (1 - z) * (1 - 1 / z) * -z / (1 - z * z);
+        for (std::size_t k = 0; k < one.size(); ++k)
+            one[k] = gain * std::pow(z, static_cast<double>(k > radius ? k - radius : radius - k));
+        for (std::size_t i = 0; i < all.size(); ++i)
+            for (std::size_t k = 0; k < one.size(); ++k) product[i + k] += all[i] * one[k];
+        all = std::move(product);
+    }
+    return all;
+}
+
+/// An operand as coefficients of splines in float32 or float64.
+struct coefficients {
+    any_lazy values;
+    index_t padded = 0;  // elements before the first one
+};
+
+/// `used` are the axes that are interpolated.
+coefficients coefficients_of(const char* operation, const image& e, const spline& how, const std::vector<bool>& used) {
+    if (how.order < 0 || how.order > 5)
+        throw shape_error("[" + std::string(operation) + "] order " + std::to_string(how.order) +
+                          "; 0 to 5 are possible");
+    if (detail::kind_of(e.type) == kind::complex)
+        throw dtype_error("[" + std::string(operation) + "] " + std::string(name(e.type)) +
+                          "; real and imaginary parts are interpolated by themselves");
+    const any_lazy given = runtime::read_often(e);
+    coefficients c{as_type(given, runtime::weighted_dtype(e.type))};
+    if (how.order <= 1 || given.extents().size() == 0) return c;
+    const std::size_t rank = used.size();
+    if (how.mode == border::nearest || how.mode == border::grid_constant) {
+        constexpr index_t around = 12;  // SciPy's
+        c.padded = around;
+        std::vector<reach> reaches(rank);
+        for (std::size_t j = 0; j < rank; ++j)
+            if (used[j]) reaches[j] = {around, around};
+        c.values = bordered(c.values, reaches, std::vector<border>(rank, how.mode), how.cval).kept();
+    }
+    border at_ends = border_of_splines(how.mode);
+    if (at_ends == border::nearest) at_ends = border::reflect;
+    if (at_ends == border::grid_constant) at_ends = border::mirror;
+    const std::vector<double> response = response_of(how.order, c.values.type() == dtype::f4 ? 26 : 56);
+    for (std::size_t j = 0; j < rank; ++j)
+        if (used[j] && c.values.extents().data[j] > 1)
+            c.values = any_lazy(correlated_along(operation, {c.values.tree(), c.values.type()}, response,
+                                                 static_cast<index_t>(j), {.mode = at_ends}, false),
+                                c.values.type())
+                           .kept();
+    return c;
+}
+
+/// Interpolated numbers as elements of the dtype: integers are rounded, halves away from 0.
+any_lazy rounded_as(const any_lazy& x, dtype type) {
+    if (type == dtype::b1) return as_type(as_type(x, dtype::i8), type);
+    if (detail::kind_of(type) != kind::integer) return as_type(x, type);
+    return as_type(choose(any_lazy(0) < x, x + 0.5, x - 0.5), type);
+}
+
+/// Calls f with the type in which values are computed.
+template <class F>
+any_lazy in_type_of(const any_lazy& values, const F& f) {
+    return values.type() == dtype::f4 ? f(std::type_identity<float>{}) : f(std::type_identity<double>{});
+}
+
+/// One axis after the other is read at its own places; where there are none, an axis stays.
+any_lazy read_along_axes(const coefficients& c, const std::vector<std::optional<numbers>>& places, const spline& how,
+                         dtype type) {
+    const std::size_t rank = places.size();
+    return rounded_as(in_type_of(c.values,
+                                 [&]<class R>(std::type_identity<R>) -> any_lazy {
+                                     const auto outside = static_cast<R>(how.cval);
+                                     lazy<R> x = c.values.as<R>();
+                                     std::optional<lazy<bool>> inside;
+                                     for (std::size_t j = 0; j < rank; ++j) {
+                                         if (!places[j]) continue;
+                                         const auto axis = static_cast<index_t>(j);
+                                         const axes behind = [&] {
+                                             std::vector<index_t> added(rank - 1 - j);
+                                             std::iota(added.begin(), added.end(), 1);
+                                             return axes(added);
+                                         }();
+                                         const axis_reads r = reads_of(*places[j], x.shape()[static_cast<int>(j)],
+                                                                       how.order, how.mode, c.padded);
+                                         std::optional<lazy<R>> sum;
+                                         for (std::size_t k = 0; k < r.at.size(); ++k) {
+                                             lazy<R> value(take<unchecked_mode>(x, r.at[k], axis));
+                                             if (!r.elements.empty())
+                                                 value = where(expand_dims(r.elements[k], behind), value, outside);
+                                             if (!r.weights.empty())
+                                                 value = value * astype<R>(expand_dims(r.weights[k], behind));
+                                             sum = sum ? lazy<R>(*sum + value) : value;
+                                         }
+                                         if (r.inside) {
+                                             const lazy<bool> here(expand_dims(*r.inside, behind));
+                                             inside = inside ? lazy<bool>(*inside && here) : here;
+                                         }
+                                         x = how.order > 1 ? sum->kept() : *sum;
+                                     }
+                                     return any_lazy(inside ? lazy<R>(where(*inside, x, outside)) : x);
+                                 }),
+                      type);
+}
+
+/// The index along an axis with `behind` axes of extent 1 behind it.
+lazy<index_t> counted(index_t extent, std::size_t behind = 0) {
+    return lazy<index_t>(position_along(extent, static_cast<int>(behind)));
+}
+
+/// Axes are read at places that depend on several of the result's axes; where there are none, an axis stays.
+any_lazy read_at_places(const coefficients& c, const std::vector<std::optional<numbers>>& places, const spline& how,
+                        dtype type) {
+    const std::vector<index_t> shape(c.values.extents().span().begin(), c.values.extents().span().end());
+    std::vector<axis_reads> reads;
+    for (std::size_t j = 0; j < shape.size(); ++j) {
+        reads.emplace_back();
+        if (places[j])
+            reads[j] = reads_of(*places[j], shape[j], how.order, how.mode, c.padded);
+        else
+            reads[j].at = {counted(shape[j], shape.size() - 1 - j)};
+    }
+    return rounded_as(
+        in_type_of(c.values,
+                   [&]<class R>(std::type_identity<R>) -> any_lazy {
+                       const auto outside = static_cast<R>(how.cval);
+                       const lazy<R> flat(ravel(c.values.as<R>().kept()));
+                       // The sum over the elements around a place: of the axes up to j, their index and where all of
+                       // them are inside.
+                       const auto around = [&](const auto& self, std::size_t j, const lazy<index_t>& before,
+                                               const std::optional<lazy<bool>>& all) -> lazy<R> {
+                           if (j == shape.size()) {
+                               const lazy<R> value(take<unchecked_mode>(flat, before, 0));
+                               return all ? lazy<R>(where(*all, value, outside)) : value;
+                           }
+                           std::optional<lazy<R>> sum;
+                           for (std::size_t k = 0; k < reads[j].at.size(); ++k) {
+                               std::optional<lazy<bool>> here = all;
+                               if (!reads[j].elements.empty())
+                                   here = all ? lazy<bool>(*all && reads[j].elements[k]) : reads[j].elements[k];
+                               const lazy<index_t> index =
+                                   j == 0 ? reads[j].at[k] : lazy<index_t>(before * shape[j] + reads[j].at[k]);
+                               lazy<R> part = self(self, j + 1, index, here);
+                               if (!reads[j].weights.empty()) part = part * astype<R>(reads[j].weights[k]);
+                               sum = sum ? lazy<R>(*sum + part) : part;
+                           }
+                           return *sum;
+                       };
+                       const lazy<R> x = around(around, 0, lazy<index_t>(), std::nullopt);
+                       std::optional<lazy<bool>> inside;
+                       for (const axis_reads& r : reads)
+                           if (r.inside) inside = inside ? lazy<bool>(*inside && *r.inside) : *r.inside;
+                       return any_lazy(inside ? lazy<R>(where(*inside, x, outside)) : x);
+                   }),
+        type);
+}
+
+/// A result without elements, or with `value` alone where the operand has none.
+any_lazy filled(const image& beside, const std::vector<index_t>& shape, double value) {
+    const dtype type = beside.type;
+    const with_device there(runtime::device_of({beside.tree, type}));
+    return as_type(any_lazy(lazy<double>(full<double>(shape_like(shape), value))), type);
+}
+bool has_none(const std::vector<index_t>& shape) { return std::ranges::find(shape, 0) != shape.end(); }
+
+/// The result's element i lies at (i + first) * step, moved by `more`, along each axis.
+struct scale {
+    double step = 1, first = 0, more = 0;
+    bool is_identity() const { return step == 1 && first == 0 && more == 0; }
+};
+
+any_lazy scaled(const char* operation, const image& e, const std::vector<scale>& scales,
+                const std::vector<index_t>& shape, const spline& how) {
+    const extents_ref given = e.tree->extents();
+    std::vector<bool> used;
+    std::vector<std::optional<numbers>> places;
+    for (std::size_t j = 0; j < scales.size(); ++j) {
+        const scale& s = scales[j];
+        used.push_back(!s.is_identity() || given.data[j] != shape[j]);
+        places.emplace_back();
+        if (used[j]) places[j] = numbers((astype<double>(counted(shape[j])) + s.first) * s.step + s.more);
+    }
+    const coefficients c = coefficients_of(operation, e, how, used);
+    if (has_none(shape) || given.size() == 0) return filled(e, shape, how.cval);
+    return read_along_axes(c, places, how, e.type);
+}
+
+/// The places `matrix` (n rows of n) times the result's index, plus the offset.
+any_lazy at_linear_places(const char* operation, const image& e, const std::vector<double>& matrix,
+                          const std::vector<double>& offset, const std::vector<index_t>& shape, const spline& how) {
+    const std::size_t n = offset.size();
+    std::vector<bool> used;
+    std::vector<std::optional<numbers>> places;
+    for (std::size_t j = 0; j < n; ++j) {
+        bool is_identity = offset[j] == 0 && shape[j] == e.tree->extents().data[j];
+        for (std::size_t k = 0; k < n; ++k) is_identity = is_identity && matrix[j * n + k] == (j == k ? 1 : 0);
+        used.push_back(!is_identity);
+        places.emplace_back();
+        if (is_identity) continue;
+        for (std::size_t k = 0; k < n; ++k) {
+            const numbers term(astype<double>(counted(shape[k], n - 1 - k)) * matrix[j * n + k]);
+            places[j] = places[j] ? numbers(*places[j] + term) : term;
+        }
+        places[j] = numbers(*places[j] + offset[j]);
+    }
+    const coefficients c = coefficients_of(operation, e, how, used);
+    if (has_none(shape) || e.tree->extents().size() == 0) return filled(e, shape, how.cval);
+    return read_at_places(c, places, how, e.type);
+}
+
+std::vector<index_t> shape_of(const image& e) {
+    const std::span<const index_t> shape = e.tree->extents().span();
+    return {shape.begin(), shape.end()};
+}
+
+}  // namespace
+
+tree_ref at_coordinates(const char* operation, const image& e, const lazy<double>& coordinates,
+                        const ndimage::spline_options& how) {
+    const std::vector<index_t> given = shape_of(e);
+    const shape_like all = coordinates.shape();
+    if (all.count() == 0 || all[0] != static_cast<index_t>(given.size()) || given.empty())
+        throw shape_error("[" + std::string(operation) + "] coordinates of shape " + to_text(all.values()) +
+                          " for an operand of shape " + to_text(given) +
+                          "; along the first axis one for each axis of the operand is wanted");
+    const spline s{how.order, how.mode, how.cval};
+    const coefficients c = coefficients_of(operation, e, s, std::vector<bool>(given.size(), true));
+    const std::vector<index_t> shape(all.begin() + 1, all.end());
+    if (has_none(shape) || has_none(given)) return filled(e, shape, how.cval).tree();
+    const lazy<double> kept = coordinates.kept();
+    std::vector<std::optional<numbers>> places;
+    for (std::size_t j = 0; j < given.size(); ++j) {
+        const index_item at[] = {as_index_item(static_cast<index_t>(j)), as_index_item(ellipsis)};
+        view_room view;
+        view_by_index(view, kept.tree()->extents(), at, 2);
+        places.push_back(any_lazy(kept).viewed(view).as<double>());
+    }
+    return read_at_places(c, places, s, e.type).tree();
+}
+
+tree_ref shifted(const char* operation, const image& e, const ndimage::per_axis<double>& by,
+                 const ndimage::spline_options& how) {
+    const std::vector<index_t> shape = shape_of(e);
+    std::vector<scale> scales;
+    for (const double s : for_axes(operation, "shift", by, static_cast<int>(shape.size())))
+        scales.push_back({1, -s, 0});
+    return scaled(operation, e, scales, shape, {how.order, how.mode, how.cval}).tree();
+}
+
+tree_ref zoomed(const char* operation, const image& e, const ndimage::per_axis<double>& factor,
+                const ndimage::zoom_options& how) {
+    const std::vector<index_t> given = shape_of(e);
+    const std::vector<double> factors = for_axes(operation, "zoom", factor, static_cast<int>(given.size()));
+    std::vector<scale> scales;
+    std::vector<index_t> shape;
+    for (std::size_t j = 0; j < given.size(); ++j) {
+        const double wanted = std::nearbyint(static_cast<double>(given[j]) * factors[j]);
+        if (!(wanted >= 0 && wanted < 9e18))
+            throw shape_error("[" + std::string(operation) + "] factor " + std::to_string(factors[j]) + " of axis " +
+                              std::to_string(j) + "; one that is not negative is wanted");
+        shape.push_back(static_cast<index_t>(wanted));
+        const double less = how.grid_mode ? 0 : 1, of = wanted - less;
+        const double step = of == 0 ? 1 : (static_cast<double>(given[j]) - less) / of;
+        scales.push_back(how.grid_mode ? scale{step, 0.5, -0.5} : scale{step, 0, 0});
+    }
+    return scaled(operation, e, scales, shape, {how.order, how.mode, how.cval}).tree();
+}
+
+tree_ref transformed(const char* operation, const image& e, const ndimage::neighbourhood& matrix,
+                     const ndimage::affine_options& how) {
+    const std::vector<index_t> given = shape_of(e), &rows = matrix.shape();
+    const std::size_t n = given.size();
+    const auto extent = static_cast<index_t>(n);
+    const std::vector<index_t> shape =
+        how.output_shape ? std::vector<index_t>(how.output_shape->begin(), how.output_shape->end()) : given;
+    const bool is_diagonal = rows == std::vector<index_t>{extent};
+    const bool has_offset = rows.size() == 2 && rows[1] == extent + 1 && (rows[0] == extent || rows[0] == extent + 1);
+    if (n == 0 || shape.size() != n || !(is_diagonal || has_offset || rows == std::vector<index_t>{extent, extent}))
+        throw shape_error("[" + std::string(operation) + "] a matrix of shape " + to_text(rows) +
+                          " and a result of shape " + to_text(shape) + " for an operand of shape " + to_text(given) +
+                          "; as many rows and axes are wanted as the operand has");
+    check_extents(operation, shape);
+    std::vector<double> offset = for_axes(operation, "offset", how.offset, static_cast<int>(n)), linear;
+    const spline s{how.order, how.mode, how.cval};
+    const std::vector<double>& m = matrix.values();
+    if (is_diagonal) {
+        std::vector<scale> scales;
+        for (std::size_t j = 0; j < n; ++j) scales.push_back({m[j], 0, offset[j]});
+        return scaled(operation, e, scales, shape, s).tree();
+    }
+    const std::size_t columns = n + has_offset;
+    for (std::size_t j = 0; j < n; ++j) {
+        const auto row = m.begin() + static_cast<std::ptrdiff_t>(j * columns);
+        linear.insert(linear.end(), row, row + extent);
+        if (has_offset) offset[j] = row[extent];
+    }
+    return at_linear_places(operation, e, linear, offset, shape, s).tree();
+}
+
+tree_ref rotated(const char* operation, const image& e, double degrees, const ndimage::rotate_options& how) {
+    std::vector<index_t> shape = shape_of(e);
+    const int rank = static_cast<int>(shape.size());
+    if (rank < 2 || how.plane.count() != 2)
+        throw shape_error("[" + std::string(operation) + "] an operand of shape " + to_text(shape) +
+                          " and a plane of " + std::to_string(how.plane.count()) +
+                          " axes; two of at least two axes are wanted");
+    const int first = checked_axis(operation, how.plane[0], rank), second = checked_axis(operation, how.plane[1], rank);
+    if (first == second)
+        throw shape_error("[" + std::string(operation) + "] axis " + std::to_string(first) +
+                          " twice; a plane has two axes");
+    const auto a = static_cast<std::size_t>(std::min(first, second)),
+               b = static_cast<std::size_t>(std::max(first, second));
+    // Multiples of 90 degrees are exact.
+    const double turn = std::remainder(degrees, 360.0), quarter = std::nearbyint(turn / 90);
+    const double angle = (turn - 90 * quarter) * std::numbers::pi / 180;
+    const double cosines[] = {std::cos(angle), -std::sin(angle), -std::cos(angle), std::sin(angle)};
+    const auto q = static_cast<std::size_t>((static_cast<int>(quarter) + 4) % 4);
+    const double c = cosines[q], s = cosines[(q + 3) % 4];
+    const auto rows = static_cast<double>(shape[a]), columns = static_cast<double>(shape[b]);
+    const double in[] = {(rows - 1) / 2, (columns - 1) / 2};
+    if (how.reshape) {
+        shape[a] = static_cast<index_t>(std::abs(c) * rows + std::abs(s) * columns + 0.5);
+        shape[b] = static_cast<index_t>(std::abs(s) * rows + std::abs(c) * columns + 0.5);
+    }
+    const double middle[] = {(static_cast<double>(shape[a]) - 1) / 2, (static_cast<double>(shape[b]) - 1) / 2};
+    const auto n = static_cast<std::size_t>(rank);
+    std::vector<double> matrix(n * n), offset(n);
+    for (std::size_t j = 0; j < n; ++j) matrix[j * n + j] = 1;
+    matrix[a * n + a] = c, matrix[a * n + b] = s, matrix[b * n + a] = -s, matrix[b * n + b] = c;
+    offset[a] = in[0] - (c * middle[0] + s * middle[1]);
+    offset[b] = in[1] - (-s * middle[0] + c * middle[1]);
+    return at_linear_places(operation, e, matrix, offset, shape, {how.order, how.mode, how.cval}).tree();
+}
+
+}  // namespace ingot::detail
