@@ -104,10 +104,11 @@ private:
 ///
 ///     sparse::csr<double> a({1, 2, 3}, {2, 0, 1}, {0, 1, 1, 3}, {3, 3});
 ///     std::cout << a.values() << ' ' << a.indices() << ' ' << a.indptr() << ' ' << a.shape() << a.nnz() << '\n';
-///     std::cout << a.to_dense() << ' ' << a.diagonal() << ' ' << a.sum() << ' ' << a.sum(0) << ' ' << a.sum(1) <<
-///     '\n'; std::cout << a(-1).to_dense() << ' ' << a(slice(0, 2)).nnz() << ' ' << a.dot(array<double>{1, 10, 100}) <<
-///     '\n'; std::cout << a.to_coo().rows() << ' ' << a.transpose().indptr() << ' ' << a.device(); std::cout <<
-///     a.to(device::host()).map_values([](const auto& v) { return v * 2; }).values();
+///     std::cout << a.to_dense() << ' ' << a.diagonal() << ' ' << a.sum() << ' ' << a.sum(0) << ' ' << a.sum(1);
+///     std::cout << '\n' << a(-1).to_dense() << ' ' << a(slice(0, 2)).nnz();
+///     std::cout << ' ' << a.dot(array<double>{1, 10, 100}) << '\n';
+///     std::cout << a.to_coo().rows() << ' ' << a.transpose().indptr() << ' ' << a.device();
+///     std::cout << a.to(device::host()).map_values([](const auto& v) { return v * 2; }).values();
 ///     // prints: [1. 2. 3.] [2 0 1] [0 1 1 3] (3, 3)3
 ///     //         [[0. 0. 1.]
 ///     //          [0. 0. 0.]
