@@ -39,6 +39,7 @@ enum class ending : std::uint8_t {
     broken_down,  ///< a divisor was 0, or a number not finite
 };
 
+/// The solution of a Krylov solver, and how it was found.
 template <class T>
 struct iterative_solution {
     array<T> x;
