@@ -275,13 +275,13 @@ any_lazy read_at_places(const coefficients& c, const std::vector<std::optional<n
         in_type_of(c.values,
                    [&]<class R>(std::type_identity<R>) -> any_lazy {
                        const auto outside = static_cast<R>(how.cval);
-                       const lazy<R> flat(ravel(c.values.as<R>().kept()));
+                       const lazy<R> flat(ravel(c.values.as<R>()));
                        // The sum over the elements around a place: of the axes up to j, their index and where all of
                        // them are inside.
                        const auto around = [&](const auto& self, std::size_t j, const lazy<index_t>& before,
                                                const std::optional<lazy<bool>>& all) -> lazy<R> {
                            if (j == shape.size()) {
-                               const lazy<R> value(take<unchecked_mode>(flat, before, 0));
+                               const lazy<R> value = runtime::elements_at(flat, before).template as<R>();
                                return all ? lazy<R>(where(*all, value, outside)) : value;
                            }
                            std::optional<lazy<R>> sum;
