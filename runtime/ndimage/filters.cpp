@@ -107,7 +107,7 @@ any_lazy along_lines(const any_lazy& x, const std::vector<line>& lines, const st
     std::size_t together = 1;
     bool constant = false;
     for (const line& l : lines) {
-        together *= std::min(l.weights.size(), most_scalars);
+        together = std::min(together * std::min(l.weights.size(), most_scalars), most_scalars);
         const border b = borders[static_cast<std::size_t>(l.axis)];
         constant = constant || b == border::constant || b == border::grid_constant;
     }

@@ -39,8 +39,11 @@ neighbourhood::neighbourhood(std::initializer_list<std::initializer_list<std::in
     }
 }
 
-neighbourhood::neighbourhood(const lazy<double>& e, const shape_like& shape)
-    : values_(e.to_host()), shape_(shape.begin(), shape.end()) {}
+neighbourhood::neighbourhood(const image& e) {
+    const std::span<const index_t> shape = e.tree->extents().span();
+    values_ = runtime::any_lazy(e.tree, e.type).as<double>().to_host();
+    shape_.assign(shape.begin(), shape.end());
+}
 
 }  // namespace ndimage
 

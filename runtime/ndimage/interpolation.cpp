@@ -275,13 +275,13 @@ any_lazy read_at_places(const coefficients& c, const std::vector<std::optional<n
         in_type_of(c.values,
                    [&]<class R>(std::type_identity<R>) -> any_lazy {
                        const auto outside = static_cast<R>(how.cval);
-                       const lazy<R> flat(ravel(c.values.as<R>().kept()));
+                       const lazy<R> flat(ravel(c.values.as<R>()));
                        // The sum over the elements around a place: of the axes up to j, their index and where all of
                        // them are inside.
                        const auto around = [&](const auto& self, std::size_t j, const lazy<index_t>& before,
                                                const std::optional<lazy<bool>>& all) -> lazy<R> {
                            if (j == shape.size()) {
-                               const lazy<R> value(take<unchecked_mode>(flat, before, 0));
+                               const lazy<R> value = runtime::elements_at(flat, before).template as<R>();
                                return all ? lazy<R>(where(*all, value, outside)) : value;
                            }
                            std::optional<lazy<R>> sum;
@@ -366,9 +366,9 @@ std::vector<index_t> shape_of(const image& e) {
 
 }  // namespace
 
-tree_ref at_coordinates(const char* operation, const image& e, const lazy<double>& coordinates,
-                        const ndimage::spline_options& how) {
+tree_ref at_coordinates(const char* operation, const image& e, const image& where, const ndimage::spline_options& how) {
     const std::vector<index_t> given = shape_of(e);
+    const any_lazy coordinates = runtime::read_often(where);
     const shape_like all = coordinates.shape();
     if (all.count() == 0 || all[0] != static_cast<index_t>(given.size()) || given.empty())
         throw shape_error("[" + std::string(operation) + "] coordinates of shape " + to_text(all.values()) +
@@ -378,13 +378,12 @@ tree_ref at_coordinates(const char* operation, const image& e, const lazy<double
     const coefficients c = coefficients_of(operation, e, s, std::vector<bool>(given.size(), true));
     const std::vector<index_t> shape(all.begin() + 1, all.end());
     if (has_none(shape) || has_none(given)) return filled(e, shape, how.cval).tree();
-    const lazy<double> kept = coordinates.kept();
     std::vector<std::optional<numbers>> places;
     for (std::size_t j = 0; j < given.size(); ++j) {
         const index_item at[] = {as_index_item(static_cast<index_t>(j)), as_index_item(ellipsis)};
         view_room view;
-        view_by_index(view, kept.tree()->extents(), at, 2);
-        places.push_back(any_lazy(kept).viewed(view).as<double>());
+        view_by_index(view, coordinates.extents(), at, 2);
+        places.push_back(coordinates.viewed(view).as<double>());
     }
     return read_at_places(c, places, s, e.type).tree();
 }

@@ -87,8 +87,8 @@ ndimage::labelled labels_of(const char* operation, const image& e, const neighbo
             counts(n - 1).item()};
 }
 
-std::vector<std::vector<slice>> boxes_of(const char*, const lazy<index_t>& given) {
-    const array<index_t> labels(given);
+std::vector<std::vector<slice>> boxes_of(const char*, const image& given) {
+    const array<index_t> labels(any_lazy(given.tree, given.type).as<index_t>());
     const with_device there(labels.device());
     const shape_like shape = labels.shape();
     if (labels.size() == 0) return {};
@@ -124,6 +124,12 @@ lazy<double> sums_of(const lazy<double>& x, const lazy<index_t>& labels, const l
     return lazy<double>(take<unchecked_mode>(sums, wanted - first, 0));
 }
 
+/// Numbers that are read several times, as T.
+template <class T>
+lazy<T> numbers_of(const image& e) {
+    return runtime::read_often(e).as<T>();
+}
+
 void check_labels(const char* operation, const lazy<double>& x, const lazy<index_t>& labels) {
     if (x.shape() != labels.shape())
         throw shape_error("[" + std::string(operation) + "] labels of shape " + to_text(labels.shape().values()) +
@@ -132,25 +138,24 @@ void check_labels(const char* operation, const lazy<double>& x, const lazy<index
 
 }  // namespace
 
-array<double> summed_by_label(const char* operation, const lazy<double>& given, const lazy<index_t>& numbers,
-                              const lazy<index_t>& index, bool means) {
-    check_labels(operation, given, numbers);
-    const lazy<double> x = given.kept();
-    const lazy<index_t> labels = numbers.kept();
-    if (!means) return array<double>(sums_of(x, labels, index));
-    const lazy<double> ones_of(full_like<double>(x, 1.0));
-    return array<double>(sums_of(x, labels, index) / sums_of(ones_of, labels, index));
+array<double> summed_by_label(const char* operation, const image& given, const image& numbers, const image& index,
+                              bool means) {
+    const lazy<double> x = numbers_of<double>(given);
+    const lazy<index_t> labels = numbers_of<index_t>(numbers), wanted = numbers_of<index_t>(index);
+    check_labels(operation, x, labels);
+    if (!means) return array<double>(sums_of(x, labels, wanted));
+    const lazy<double> each(full_like<double>(x, 1.0));
+    return array<double>(sums_of(x, labels, wanted) / sums_of(each, labels, wanted));
 }
 
-array<double> centers_of_mass(const char* operation, const lazy<double>& given, const lazy<index_t>* numbers,
-                              const lazy<index_t>* index) {
-    const shape_like shape = given.shape();
-    const with_device there(given.device());
-    const lazy<double> x(array<double>{given});
-    if (numbers) check_labels(operation, given, *numbers);
-    const lazy<index_t> labels = numbers ? lazy<index_t>(array<index_t>(*numbers)) : lazy<index_t>();
+array<double> centers_of_mass(const char* operation, const image& given, const image* numbers, const image* index) {
+    const lazy<double> x = numbers_of<double>(given);
+    const shape_like shape = x.shape();
+    const with_device there(x.device());
+    std::optional<lazy<index_t>> labels;
+    if (numbers) check_labels(operation, x, labels.emplace(numbers_of<index_t>(*numbers)));
     const auto total = [&](const lazy<double>& e) {
-        return array<double>(numbers ? sums_of(e, labels, *index) : lazy<double>(sum(e)));
+        return array<double>(labels ? sums_of(e, *labels, numbers_of<index_t>(*index)) : lazy<double>(sum(e)));
     };
     const array<double> mass = total(x);
     const shape_like of_index = mass.shape();

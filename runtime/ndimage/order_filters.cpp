@@ -57,7 +57,8 @@ any_lazy extremum_of_line(const any_lazy& p, int axis, extremum which, index_t n
 
 /// Places around an element with the borders beyond the ends of all axes.
 struct window {
-    places at;
+    places at;  // of a box the shape alone
+    std::size_t count = 1;
     std::vector<reach> reaches;
     std::vector<border> borders;
     bool is_box = false;
@@ -92,13 +93,18 @@ window window_of(const char* operation, const any_lazy& x, const window_shape& s
         const reach r = runtime::reach_of(operation, size, origins[j]);
         w.reaches.push_back(turned ? runtime::reversed(r) : r);
     }
-    if (shape.size() && w.is_box) w.at = runtime::places_of_box(w.at.shape);
+    if (w.is_box)
+        for (const index_t extent : w.at.shape) w.count *= static_cast<std::size_t>(extent);
+    else
+        w.count = w.at.at.size();
     return w;
 }
 
+places places_in(const window& w) { return w.is_box ? runtime::places_of_box(w.at.shape) : w.at; }
+
 /// The box of a window, one axis after the other; few elements are one expression.
 any_lazy extremum_of_box(const any_lazy& x, extremum which, const window& w, double cval) {
-    if (runtime::fits_one_expression(w.at.at.size(), w.at.shape.size())) {
+    if (runtime::fits_one_expression(w.count, w.at.shape.size())) {
         any_lazy result = bordered(x, w.reaches, w.borders, cval);
         for (std::size_t j = 0; j < w.at.shape.size(); ++j)
             result = extremum_of_line(result, static_cast<int>(j), which, w.at.shape[j]);
@@ -116,9 +122,9 @@ any_lazy extremum_of_box(const any_lazy& x, extremum which, const window& w, dou
 
 /// The elements at the window's places, each in x's shape.
 std::vector<any_lazy> taps_of(const any_lazy& x, const window& w, double cval) {
-    const any_lazy p = bordered_for(w.at.at.size(), x, w.reaches, w.borders, cval);
+    const any_lazy p = bordered_for(w.count, x, w.reaches, w.borders, cval);
     std::vector<any_lazy> taps;
-    for (const std::vector<index_t>& at : w.at.at) taps.push_back(part_of(p, at, x.extents().span()));
+    for (const std::vector<index_t>& at : places_in(w).at) taps.push_back(part_of(p, at, x.extents().span()));
     return taps;
 }
 
@@ -211,7 +217,7 @@ bool is_empty(const any_lazy& x) { return x.extents().size() == 0; }
 
 any_lazy extremum_in(const any_lazy& x, extremum which, const window& w, double cval) {
     if (w.is_box) return extremum_of_box(x, which, w, cval);
-    if (w.at.at.size() > most_around) {
+    if (w.count > most_around) {
         const axes last(-1);
         return folded(which == extremum::least ? fold::min : fold::max, "extremum", values_of(x, w, cval, false), &last,
                       false);
@@ -244,7 +250,7 @@ tree_ref ranked_around(const char* operation, const image& e, const rank_rule& r
                        const filter_options& how) {
     const any_lazy given = ordered_operand(operation, e);
     const window w = window_of(operation, given, shape, {how.mode, how.cval, how.origin}, false);
-    const std::size_t count = w.at.at.size(), rank = rank_of(operation, rule, count);
+    const std::size_t count = w.count, rank = rank_of(operation, rule, count);
     if (is_empty(given)) return given.tree();
     const bool of_truths = given.type() == dtype::b1;
     const any_lazy x = of_truths ? as_type(given, dtype::u1) : given;
@@ -270,11 +276,12 @@ tree_ref grey(const char* operation, const image& e, extremum which, const windo
     const neighbourhood heights = turned ? runtime::reversed(*how.structure) : *how.structure;
     const dtype computed = runtime::weighted_dtype(x.type());
     const std::vector<any_lazy> taps = taps_of(as_type(x, computed), w, how.cval);
+    const places all = places_in(w);
     std::optional<any_lazy> found;
     for (std::size_t k = 0; k < taps.size(); ++k) {
         std::size_t i = 0;
         for (std::size_t j = 0; j < w.at.shape.size(); ++j)
-            i = i * static_cast<std::size_t>(w.at.shape[j]) + static_cast<std::size_t>(w.at.at[k][j]);
+            i = i * static_cast<std::size_t>(w.at.shape[j]) + static_cast<std::size_t>(all.at[k][j]);
         const double height = heights.values()[i];
         const any_lazy tap = turned ? taps[k] + height : taps[k] - height;
         found = found ? extremum_of(which, *found, tap) : tap;

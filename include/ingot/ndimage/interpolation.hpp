@@ -66,7 +66,7 @@ struct rotate_options {
 
 namespace detail {
 
-INGOT_API tree_ref at_coordinates(const char* operation, const image&, const lazy<double>& coordinates,
+INGOT_API tree_ref at_coordinates(const char* operation, const image&, const image& coordinates,
                                   const ndimage::spline_options&);
 INGOT_API tree_ref shifted(const char* operation, const image&, const ndimage::per_axis<double>& by,
                            const ndimage::spline_options&);
@@ -90,8 +90,7 @@ namespace ndimage {
 template <array_expression E, array_expression C>
     requires(detail::kind_of(C::type) != detail::kind::complex)
 auto map_coordinates(const E& e, const C& coordinates, const spline_options& how = {}) {
-    return detail::image_of<E>::of(
-        detail::at_coordinates("map_coordinates", e, lazy<double>(astype<double>(coordinates)), how));
+    return detail::image_of<E>::of(detail::at_coordinates("map_coordinates", e, coordinates, how));
 }
 
 /// e moved by these numbers of elements. Throws shape_error where there are not as many as axes, or the order is none

@@ -36,22 +36,16 @@ struct hole_options {
 namespace detail {
 
 INGOT_API ndimage::labelled labels_of(const char* operation, const image&, const ndimage::neighbourhood* structure);
-INGOT_API std::vector<std::vector<slice>> boxes_of(const char* operation, const lazy<index_t>& labels);
-INGOT_API array<double> summed_by_label(const char* operation, const lazy<double>& x, const lazy<index_t>& labels,
-                                        const lazy<index_t>& index, bool means);
-INGOT_API array<double> centers_of_mass(const char* operation, const lazy<double>& x, const lazy<index_t>* labels,
-                                        const lazy<index_t>* index);
+INGOT_API std::vector<std::vector<slice>> boxes_of(const char* operation, const image& labels);
+INGOT_API array<double> summed_by_label(const char* operation, const image& x, const image& labels, const image& index,
+                                        bool means);
+INGOT_API array<double> centers_of_mass(const char* operation, const image& x, const image* labels, const image* index);
 INGOT_API tree_ref filled_holes(const char* operation, const image&, const ndimage::hole_options&);
 
 template <class E>
 concept measured = array_expression<E> && kind_of(E::type) != kind::complex;
 template <class E>
 concept label_expression = array_expression<E> && (kind_of(E::type) == kind::integer || E::type == dtype::b1);
-
-template <label_expression E>
-lazy<index_t> as_labels(const E& e) {
-    return lazy<index_t>(astype<index_t>(e));
-}
 
 }  // namespace detail
 
@@ -65,16 +59,18 @@ namespace ndimage {
 ///     std::cout << ndimage::label(x).count << ' ' << ndimage::label(x, ones({3, 3})).count;
 ///     // prints: 3 1
 template <array_expression E>
-labelled label(const E& e) {
+labelled label(const E& e, const source_place& here = source_place::current()) {
+    const detail::in_statement of_the_user(here);
     return detail::labels_of("label", e, nullptr);
 }
 template <array_expression E>
-labelled label(const E& e, const neighbourhood& structure) {
+labelled label(const E& e, const neighbourhood& structure, const source_place& here = source_place::current()) {
+    const detail::in_statement of_the_user(here);
     return detail::labels_of("label", e, &structure);
 }
 
 /// For each label from 1 on the slices of the box around its elements, none for a label without elements. Throws
-/// dtype_error where labels do not fit into memory.
+/// out_of_memory where the greatest label is too large.
 ///
 ///     const array<int> labels{{0, 1, 1}, {3, 0, 1}};
 ///     const auto boxes = ndimage::find_objects(labels);
@@ -82,8 +78,9 @@ labelled label(const E& e, const neighbourhood& structure) {
 ///     // prints: 3 [[1 1]
 ///     //          [0 1]] 1
 template <detail::label_expression E>
-std::vector<std::vector<slice>> find_objects(const E& labels) {
-    return detail::boxes_of("find_objects", detail::as_labels(labels));
+std::vector<std::vector<slice>> find_objects(const E& labels, const source_place& here = source_place::current()) {
+    const detail::in_statement of_the_user(here);
+    return detail::boxes_of("find_objects", labels);
 }
 
 /// The sums of the elements of these labels, in float64, in `index`'s shape; 0 of a label without elements. Throws
@@ -93,9 +90,10 @@ std::vector<std::vector<slice>> find_objects(const E& labels) {
 ///     std::cout << ndimage::sum_labels(x, array<int>{1, 0, 1, 2}, array<int>{1, 2, 3});
 ///     // prints: [4. 4. 0.]
 template <detail::measured E, detail::label_expression L, detail::label_expression I>
-array<double> sum_labels(const E& e, const L& labels, const I& index) {
-    return detail::summed_by_label("sum_labels", lazy<double>(astype<double>(e)), detail::as_labels(labels),
-                                   detail::as_labels(index), false);
+array<double> sum_labels(const E& e, const L& labels, const I& index,
+                         const source_place& here = source_place::current()) {
+    const detail::in_statement of_the_user(here);
+    return detail::summed_by_label("sum_labels", e, labels, index, false);
 }
 
 /// The means of the elements of these labels, in float64, in `index`'s shape; NaN of a label without elements. Throws
@@ -105,9 +103,9 @@ array<double> sum_labels(const E& e, const L& labels, const I& index) {
 ///     std::cout << ndimage::mean(x, array<int>{1, 0, 1, 2}, array<int>{1, 2});
 ///     // prints: [2. 4.]
 template <detail::measured E, detail::label_expression L, detail::label_expression I>
-array<double> mean(const E& e, const L& labels, const I& index) {
-    return detail::summed_by_label("mean", lazy<double>(astype<double>(e)), detail::as_labels(labels),
-                                   detail::as_labels(index), true);
+array<double> mean(const E& e, const L& labels, const I& index, const source_place& here = source_place::current()) {
+    const detail::in_statement of_the_user(here);
+    return detail::summed_by_label("mean", e, labels, index, true);
 }
 
 /// The mean place of the elements, each weighted by its value: one number for each axis. With labels, of those of each
@@ -119,13 +117,16 @@ array<double> mean(const E& e, const L& labels, const I& index) {
 ///     // prints: [0.75 1.  ] [[0. 1.]
 ///     //          [1. 1.]]
 template <detail::measured E>
-array<double> center_of_mass(const E& e) {
-    return detail::centers_of_mass("center_of_mass", lazy<double>(astype<double>(e)), nullptr, nullptr);
+array<double> center_of_mass(const E& e, const source_place& here = source_place::current()) {
+    const detail::in_statement of_the_user(here);
+    return detail::centers_of_mass("center_of_mass", e, nullptr, nullptr);
 }
 template <detail::measured E, detail::label_expression L, detail::label_expression I>
-array<double> center_of_mass(const E& e, const L& labels, const I& index) {
-    const lazy<index_t> given = detail::as_labels(labels), wanted = detail::as_labels(index);
-    return detail::centers_of_mass("center_of_mass", lazy<double>(astype<double>(e)), &given, &wanted);
+array<double> center_of_mass(const E& e, const L& labels, const I& index,
+                             const source_place& here = source_place::current()) {
+    const detail::in_statement of_the_user(here);
+    const detail::image given = labels, wanted = index;
+    return detail::centers_of_mass("center_of_mass", e, &given, &wanted);
 }
 
 /// e as truths, with the holes filled: what the outside does not reach through elements that are 0. Throws shape_error

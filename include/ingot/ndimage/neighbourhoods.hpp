@@ -12,6 +12,21 @@
 #include <ingot/core/lazy.hpp>
 
 namespace ingot {
+namespace detail {
+
+/// An expression as the library's functions take it.
+struct image {
+    tree_ref tree;
+    dtype type;
+    template <array_expression E>
+    image(const E& e) : tree(lazy<typename E::value_type>(e).tree()), type(E::type) {}
+    image(tree_ref t, dtype d) noexcept : tree(std::move(t)), type(d) {}
+};
+template <class E>
+using image_of = lazy<typename std::remove_cvref_t<E>::value_type>;
+
+}  // namespace detail
+
 namespace ndimage {
 
 /// The elements beyond the ends of an axis, as SciPy names them: `reflect` mirrors behind the edge element, `mirror` at
@@ -56,7 +71,7 @@ public:
     neighbourhood(std::vector<double> row) : values_(std::move(row)), shape_{static_cast<index_t>(values_.size())} {}
     template <array_expression E>
         requires(detail::kind_of(E::type) != detail::kind::complex)
-    neighbourhood(const E& e) : neighbourhood(lazy<double>(astype<double>(e)), e.shape()) {}
+    neighbourhood(const E& e) : neighbourhood(detail::image(e)) {}
 
     // Inner: in C order.
     const std::vector<double>& values() const noexcept { return values_; }
@@ -67,7 +82,7 @@ public:
         : values_(std::move(values)), shape_(std::move(shape)) {}
 
 private:
-    INGOT_API neighbourhood(const lazy<double>&, const shape_like&);
+    INGOT_API explicit neighbourhood(const detail::image&);
 
     std::vector<double> values_;
     std::vector<index_t> shape_;
@@ -89,18 +104,4 @@ struct filter_options {
 
 }  // namespace ndimage
 
-namespace detail {
-
-/// An expression as the library's functions take it.
-struct image {
-    tree_ref tree;
-    dtype type;
-    template <array_expression E>
-    image(const E& e) : tree(lazy<typename E::value_type>(e).tree()), type(E::type) {}
-    image(tree_ref t, dtype d) noexcept : tree(std::move(t)), type(d) {}
-};
-template <class E>
-using image_of = lazy<typename std::remove_cvref_t<E>::value_type>;
-
-}  // namespace detail
 }  // namespace ingot
