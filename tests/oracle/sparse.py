@@ -65,9 +65,8 @@ def matrix(cases, name, which=""):
     return a
 
 
-def wanted(dtypes, cases):
-    """Results by name, each when it is asked for."""
-    names = sorted({name.rsplit(".", 1)[0] for name in cases if name.split(".")[0] in dtypes})
+def wanted(names, dtypes, cases):
+    """Results by name, each when it is asked for, of these cases and types."""
     for name in names:
         def case(part):
             return cases[f"{name}.{part}"]
@@ -159,7 +158,8 @@ def compare(folder):
     cases, results = (dict(np.load(f"{folder}/{name}.npz")) for name in ("cases", "results"))
     count = 0
     dtypes = [dtype for dtype in DTYPES if any(name.startswith(dtype) for name in results)]
-    for name, want in wanted(dtypes, cases):
+    names = sorted(name.removesuffix(".a.indptr") for name in results if name.endswith(".a.indptr"))
+    for name, want in wanted(names, dtypes, cases):
         got = result(results, folder, name)
         found = fault(want, got)
         if found is None and sp.issparse(want) and entries_differ(name, want, got):

@@ -179,21 +179,24 @@ TEST_CASE("sparse matrices are SciPy's: conversions, products, elementwise funct
     CHECK(oracle("make").empty());
     const npz_file cases = load_npz(folder + "/cases.npz");
     results to(folder + "/results.npz");
+    // An emulated GPU takes its time: it has half of the types, and half of the cases of each.
+    const bool on_host = current_device().is_host();
     const auto run = [&]<class T>(std::type_identity<T>) {
         const std::string name(ingot::name(detail::dtype_of<T>));
         for (int k = 0; cases.contains(name + '.' + std::to_string(k) + ".shape"); ++k)
-            run_case<T>(cases, name + '.' + std::to_string(k), to);
+            if (on_host || (k % 2 == 1) == std::same_as<T, float>)
+                run_case<T>(cases, name + '.' + std::to_string(k), to);
         run_files<T>(folder, name, to);
         if constexpr (std::same_as<T, float>) run_built(cases, name, to);
     };
     run(std::type_identity<float>{});
     run(std::type_identity<std::complex<double>>{});
-    if (current_device().is_host()) {  // an emulated GPU takes its time
+    if (on_host) {
         run(std::type_identity<double>{});
         run(std::type_identity<std::complex<float>>{});
     }
     const int count = to.close();
-    CHECK(count > 800);
+    CHECK(count > (on_host ? 1400 : 400));
     CHECK(oracle("compare") == std::to_string(count) + '\n');
 }
 
