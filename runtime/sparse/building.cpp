@@ -64,7 +64,7 @@ array<index_t> distinct_below(index_t n, index_t count) {
         found = array<index_t>(unique(joined(found, more)));
     }
     if (found.size() == count) return found;
-    // Those too many are left out at random.
+    // The surplus is left out at random.
     const array<index_t> order(argsort(array<double>(ingot::random::uniform<double>({found.size()}))));
     return array<index_t>(sort(elements_at(found, array<index_t>(order(slice(0, count))))));
 }

@@ -47,7 +47,8 @@ def make(folder):
             for name in ("", "_b"):
                 of = triplets(random, dtype, m, n, count, count == 90)
                 cases |= {f"{dtype}.{number}.{part}{name}": v for part, v in zip(("values", "rows", "columns"), of)}
-            made = {"shape": np.array([m, n], np.int64), "x": drawn(random, dtype, n), "xs": drawn(random, dtype, (n, 5)),
+            made = {"shape": np.array([m, n], np.int64), "x": drawn(random, dtype, n),
+                    "xs": drawn(random, dtype, (n, 5)),
                     "left": drawn(random, dtype, m), "lefts": drawn(random, dtype, (3, m)),
                     "dense": drawn(random, dtype, (m, n)) * (random.random((m, n)) < 0.3)}
             cases |= {f"{dtype}.{number}.{part}": v for part, v in made.items()}
@@ -104,7 +105,8 @@ def built(cases, dtype):
     tall_b, wide_b = matrix(cases, f"{dtype}.7", "_b"), matrix(cases, f"{dtype}.8", "_b")
     x = cases[f"{dtype}.7.x"]
     results = {
-        "product": tall @ wide, "other_product": wide @ wide_b.T, "no_product": sp.csr_array((3, 7), dtype=dtype) @ wide,
+        "product": tall @ wide, "other_product": wide @ wide_b.T,
+        "no_product": sp.csr_array((3, 7), dtype=dtype) @ wide,
         "kron": sp.kron(column, tall), "kron_of_nothing": sp.kron(nothing, tall),
         "vstack": sp.vstack([tall, tall_b, tall]),
         "hstack": sp.hstack([matrix(cases, f"{dtype}.9"), matrix(cases, f"{dtype}.9", "_b")]),
