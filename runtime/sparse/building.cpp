@@ -64,7 +64,7 @@ array<index_t> distinct_below(index_t n, index_t count) {
         found = array<index_t>(unique(joined(found, more)));
     }
     if (found.size() == count) return found;
-    // Entries beyond the wanted number are left out at random.
+    // The surplus is left out at random.
     const array<index_t> order(argsort(array<double>(ingot::random::uniform<double>({found.size()}))));
     return array<index_t>(sort(elements_at(found, array<index_t>(order(slice(0, count))))));
 }
@@ -184,10 +184,9 @@ csr<T, I> matmul(const csr<T, I>& a, const csr<T, I>& b, const source_place& her
     offsets(slice(1, none)) = cumsum(ends - starts);
     const index_t products = offsets(entries).item();
     if (products == 0) return csr<T, I>({e.rows, e.columns});
-    const array<index_t> product = numbers_to(products, a.device());
-    const array<index_t> of_a(searchsorted(offsets, product, search_side::right) - 1);
+    const array<index_t> product = numbers_to(products, a.device()), of_a = rows_of_entries(offsets, products);
     const array<index_t> of_b(elements_at(array<index_t>(starts - offsets(slice(0, entries))), of_a) + product);
-    const array<index_t> rows(floor_divide(elements_at(triplets_of(a).keys, of_a), x[1]));
+    const array<index_t> rows = elements_at(rows_of_entries(a.indptr(), entries), of_a);
     const array<index_t> columns = elements_at(array<index_t>(astype<index_t>(b.indices())), of_b);
     return csr_of<T, I>("matmul", summed(array<T>(elements_at(a.values(), of_a) * elements_at(b.values(), of_b)),
                                          keys_of_places(rows, columns, e), e));

@@ -232,8 +232,9 @@ csr<T, I> csr<T, I>::operator()(const slice& rows) const {
     const array<index_t> starts = elements_at(array<index_t>(indptr_), row);
     array<index_t> made = zeros<index_t>(count + 1);
     made(slice(1, none)) = cumsum(elements_at(array<index_t>(indptr_), array<index_t>(row + 1)) - starts);
-    const array<index_t> entries = numbers_to(made(count).item(), device());
-    const array<index_t> number(searchsorted(made, entries, search_side::right) - 1);
+    const index_t kept = made(count).item();
+    if (kept == 0) return csr(shape_like{count, column_count_});
+    const array<index_t> entries = numbers_to(kept, device()), number = rows_of_entries(made, kept);
     const array<index_t> from(elements_at(array<index_t>(starts - made(slice(0, count))), number) + entries);
     return csr(sorted{}, elements_at(values_, from), elements_at(indices_, from), array<I>(astype<I>(made)), count,
                column_count_);

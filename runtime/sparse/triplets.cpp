@@ -11,6 +11,8 @@
 #include <ingot/core/index_functions.hpp>
 #include <ingot/core/joins.hpp>
 #include <ingot/core/reductions.hpp>
+#include <ingot/core/scans.hpp>
+#include <ingot/core/scatter.hpp>
 #include <ingot/core/segments.hpp>
 #include <ingot/sorting/searching.hpp>
 #include <ingot/sorting/sorts.hpp>
@@ -99,11 +101,27 @@ array<index_t> keys_of_places(const array<index_t>& rows, const array<index_t>& 
     return array<index_t>(rows * e.columns + columns);
 }
 
+/// For each entry how many rows but the first begin there. An entry's row is the sum up to it.
+template <class I>
+static array<index_t> rows_begun(const array<I>& indptr, index_t entries) {
+    const index_t rows = indptr.size() - 1;
+    array<index_t> begun = zeros<index_t>(entries + 1);
+    if (rows > 1) scatter_add(begun(indptr(slice(1, rows))), index_t{1});
+    return begun;
+}
+
+template <class I>
+array<index_t> rows_of_entries(const array<I>& indptr, index_t entries) {
+    const with_device there(indptr.device());
+    return array<index_t>(cumsum(rows_begun(indptr, entries)(slice(0, entries))));
+}
+
 template <class I>
 array<index_t> keys_of_rows(const array<I>& indptr, const array<I>& indices, index_t columns) {
     const with_device there(indices.device());
-    const auto row = searchsorted(indptr, counted<I>(indices.size()), search_side::right) - 1;
-    return array<index_t>(row * columns + indices);
+    const index_t entries = indices.size();
+    if (entries == 0) return zeros<index_t>(0);
+    return array<index_t>(cumsum(rows_begun(indptr, entries)(slice(0, entries))) * columns + indices);
 }
 
 template <class T, class I>
@@ -139,8 +157,14 @@ array<index_t> transposed_keys(const array<index_t>& keys, const matrix_extents&
 
 template <class T>
 triplets<T> transposed(triplets<T> t) {
-    const array<index_t> keys = transposed_keys(t.keys, t.extents);
-    return summed(std::move(t.values), keys, {t.extents.columns, t.extents.rows});
+    const auto [rows, columns] = t.extents;
+    if (t.keys.size() == 0) return {std::move(t.values), std::move(t.keys), {columns, rows}};
+    // Entries are in the order of their rows already: a stable sort by columns is enough, of few bits.
+    const auto column = remainder(t.keys, columns);
+    const array<index_t> order = columns <= std::numeric_limits<std::int32_t>::max()
+                                     ? array<index_t>(argsort(array<std::int32_t>(astype<std::int32_t>(column))))
+                                     : array<index_t>(argsort(array<index_t>(column)));
+    return {elements_at(t.values, order), transposed_keys(elements_at(t.keys, order), t.extents), {columns, rows}};
 }
 
 template <class T>
@@ -169,6 +193,8 @@ template array<index_t> joined(const array<index_t>&, const array<index_t>&);
     template csr<T, I> csr_of<T, I>(const char*, triplets<T>); \
     template coo<T, I> coo_of<T, I>(const char*, triplets<T>);
 INGOT_SPARSE_TYPES(INGOT_TYPES)
+template array<index_t> rows_of_entries(const array<std::int32_t>&, index_t);
+template array<index_t> rows_of_entries(const array<std::int64_t>&, index_t);
 template array<index_t> keys_of_rows(const array<std::int32_t>&, const array<std::int32_t>&, index_t);
 template array<index_t> keys_of_rows(const array<std::int64_t>&, const array<std::int64_t>&, index_t);
 template void check_width<std::int32_t>(const char*, const matrix_extents&, index_t);

@@ -50,6 +50,9 @@ triplets<T> without_zeros(triplets<T>);
 
 /// The keys of entries by their rows and columns.
 array<index_t> keys_of_places(const array<index_t>& rows, const array<index_t>& columns, const matrix_extents&);
+/// The row of each entry.
+template <class I>
+array<index_t> rows_of_entries(const array<I>& indptr, index_t entries);
 template <class I>
 array<index_t> keys_of_rows(const array<I>& indptr, const array<I>& indices, index_t columns);
 

@@ -1,4 +1,4 @@
-// What sparse matrices reject, in words, and invariants of their entries.
+// Errors of sparse matrices, in words, and invariants of their entries.
 #include <doctest/doctest.h>
 
 #include <string>

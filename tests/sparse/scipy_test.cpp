@@ -90,6 +90,8 @@ void run_case(const npz_file& cases, const std::string& name, results& to) {
     add("slice_by_2", a(slice(none, none, 2)));
     add("reversed", a(slice(none, none, -3)));
     if (shape[0] != 0) add("row", a(-1));
+    // Two types stand for all of those, so that fewer kernels are made.
+    if constexpr (std::same_as<T, double> || std::same_as<T, std::complex<float>>) return;
     add("plus", a + b);
     add("minus", a - b);
     add("multiply", multiply(a, b));
@@ -103,11 +105,14 @@ void run_case(const npz_file& cases, const std::string& name, results& to) {
     add("conj", conj(a));
     add("square", square(a));
     add("sin", sin(a));
-    add("wide", sparse::coo<T, std::int64_t>(values("values"), integers("rows"), integers("columns"), shape).to_csr());
+    const sparse::csr<T, std::int64_t> wide =
+        sparse::coo<T, std::int64_t>(values("values"), integers("rows"), integers("columns"), shape).to_csr();
+    add("wide", wide);
+    add("wide_times_x", matmul(wide, x));
 }
 
-template <class T>
 void run_built(const npz_file& cases, const std::string& name, results& to) {
+    using T = float;
     const auto made = [&](int k, const std::string& which = "") {
         const std::string of = name + '.' + std::to_string(k) + '.';
         const auto integers = [&](const std::string& part) { return cases.load<index_t>(of + part + which); };
@@ -130,27 +135,25 @@ void run_built(const npz_file& cases, const std::string& name, results& to) {
     const array<T> x = cases.load<T>(name + ".7.x"), one = x(slice(0, 1));
     add("diags", sparse::diags<T>({x, one, x(slice(0, 5))}, {0, 1, -2}));
     add("diags_in", sparse::diags<T>({x, one}, {2, -1}, {8, 9}));
-    if constexpr (std::same_as<T, double>) {
-        const sparse::csr<T> small = tall * 0.125;
-        add("arcsin", arcsin(small));
-        add("arcsinh", arcsinh(small));
-        add("arctan", arctan(small));
-        add("arctanh", arctanh(small));
-        add("ceil", ceil(small));
-        add("deg2rad", deg2rad(small));
-        add("expm1", expm1(small));
-        add("floor", floor(small));
-        add("log1p", log1p(small));
-        add("rad2deg", rad2deg(small));
-        add("rint", rint(small));
-        add("sign", sign(small));
-        add("sinh", sinh(small));
-        add("tan", tan(small));
-        add("tanh", tanh(small));
-        add("trunc", trunc(small));
-        add("sqrt", sqrt(abs(tall)));
-        add("power", power(tall, 3));
-    }
+    const sparse::csr<T> small = tall * 0.125;
+    add("arcsin", arcsin(small));
+    add("arcsinh", arcsinh(small));
+    add("arctan", arctan(small));
+    add("arctanh", arctanh(small));
+    add("ceil", ceil(small));
+    add("deg2rad", deg2rad(small));
+    add("expm1", expm1(small));
+    add("floor", floor(small));
+    add("log1p", log1p(small));
+    add("rad2deg", rad2deg(small));
+    add("rint", rint(small));
+    add("sign", sign(small));
+    add("sinh", sinh(small));
+    add("tan", tan(small));
+    add("tanh", tanh(small));
+    add("trunc", trunc(small));
+    add("sqrt", sqrt(abs(tall)));
+    add("power", power(tall, 3));
 }
 
 template <class T>
@@ -176,21 +179,24 @@ TEST_CASE("sparse matrices are SciPy's: conversions, products, elementwise funct
     CHECK(oracle("make").empty());
     const npz_file cases = load_npz(folder + "/cases.npz");
     results to(folder + "/results.npz");
+    // An emulated GPU takes its time: it has half of the types, and half of the cases of each.
+    const bool on_host = current_device().is_host();
     const auto run = [&]<class T>(std::type_identity<T>) {
         const std::string name(ingot::name(detail::dtype_of<T>));
         for (int k = 0; cases.contains(name + '.' + std::to_string(k) + ".shape"); ++k)
-            run_case<T>(cases, name + '.' + std::to_string(k), to);
+            if (on_host || (k % 2 == 1) == std::same_as<T, float>)
+                run_case<T>(cases, name + '.' + std::to_string(k), to);
         run_files<T>(folder, name, to);
-        if constexpr (std::same_as<T, double> || std::same_as<T, std::complex<double>>) run_built<T>(cases, name, to);
+        if constexpr (std::same_as<T, float>) run_built(cases, name, to);
     };
     run(std::type_identity<float>{});
     run(std::type_identity<std::complex<double>>{});
-    if (current_device().is_host()) {  // an emulated GPU takes its time
+    if (on_host) {
         run(std::type_identity<double>{});
         run(std::type_identity<std::complex<float>>{});
     }
     const int count = to.close();
-    CHECK(count > 800);
+    CHECK(count > (on_host ? 1400 : 400));
     CHECK(oracle("compare") == std::to_string(count) + '\n');
 }
 
