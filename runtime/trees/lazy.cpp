@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
+#include <ingot/core/device.hpp>
 #include <ingot/core/error.hpp>
 
 #include "runtime/front/evaluate.hpp"
@@ -360,6 +362,26 @@ void flat_statement::give_back::operator()(workspace* w) const noexcept {
     per_thread<std::vector<std::unique_ptr<workspace>>>::own().emplace_back(w);
 }
 
+namespace {
+
+/// Where a statement is evaluated: pieces of it that read no array, places alone, belong there too. Empty where none of
+/// its operands and outputs has a device.
+std::optional<detail::device_id> home_of(const statement& s) {
+    for (const operand& o : s.operands) {
+        const detail::device_id d = o.kind == operand_kind::lazy ? tree_of(o).device
+                                    : o.memory != nullptr        ? o.memory->device
+                                                                 : o.device;
+        if ((o.kind == operand_kind::lazy || o.memory != nullptr || o.kind == operand_kind::generator) &&
+            d != detail::no_device)
+            return d;
+    }
+    for (const output& o : s.outputs)
+        if (*o.memory) return (*o.memory)->device;
+    return {};
+}
+
+}  // namespace
+
 flat_statement::flat_statement(const statement& s, statement_function evaluate)
     : evaluate_(std::move(evaluate)),
       own_(take_workspace()),
@@ -369,6 +391,9 @@ flat_statement::flat_statement(const statement& s, statement_function evaluate)
       layouts_(own_->layouts),
       outputs_(s.outputs),
       shapes_(s.shapes) {
+    std::optional<with_device> there;
+    if (const auto home = home_of(s); home && *home != current_device() && home->kind() != device_kind::distributed)
+        there.emplace(*home);
     if (binds_many_axes(s))
         splice_as_trees(s);
     else

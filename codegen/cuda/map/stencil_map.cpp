@@ -242,7 +242,6 @@ std::optional<dtype> cast_of(const cuda_kernel& b, const view_window& w) {
 
 /// There must be views of one buffer a few elements apart, and a thread must have registers for their rows.
 std::optional<stencil_layout> choose_stencil(const cuda_kernel& b) {
-    constexpr std::uint32_t most_registers = 64;  // with more, too few warps hide the latency of loads
     // In three dimensions warps of 96 registers each are just enough to keep memory busy; a larger window would not fit
     // these registers.
     constexpr std::uint32_t side_threads = 128, side_blocks = 5, side_registers = 72;
@@ -253,6 +252,8 @@ std::optional<stencil_layout> choose_stencil(const cuda_kernel& b) {
     // A thread of many gets few rows; in three dimensions two side by side, and more planes. Narrow elements are many,
     // so a row takes long: fewer rows are in flight, and a thread gets more.
     const bool rolls = axes->down >= 0, has_side = axes->side >= 0, few_ahead = has_side || vector >= 8;
+    // With more registers too few warps would hide the latency of loads. Planes side by side need theirs.
+    const std::uint32_t most_registers = has_side ? 96 : 64;
     window_size size{elements_within(b, vector), has_side ? 2u : 1u, !rolls ? 0u : few_ahead ? 1u : 2u};
     stencil_layout c{.axes = *axes, .rows = !rolls ? 1u : few_ahead ? 16u : 8u};
     const auto registers = [&] {
