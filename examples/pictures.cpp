@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
           .labels = {"displacement", "envelope"}});
 
     // Light through a round hole: (2 J1(r) / r)^2, on a logarithmic scale.
-    const auto [y, x] = ogrid(grid_points(-20, 20, 300), grid_points(-20, 20, 300));
+    const auto [y, x] = ogrid(grid_points(-20, 20, 301), grid_points(-20, 20, 301));
     const auto r = hypot(x, y) + 1e-9;
     const array<double> intensity = square(2 * j1(r) / r);
     imshow(log10(intensity + 1e-6), folder + "/diffraction.png", {.colormap = colormap::inferno});

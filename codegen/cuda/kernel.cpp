@@ -93,32 +93,37 @@ void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, s
 
 void cuda_kernel::load_window(const loop_choice::row& row, const std::string& to, source_writer& out) {
     const array_argument at = array_of(row);
-    const std::uint32_t vector = std::min(16u, bytes_of(at) * looping.elements);
     const int elements = element_axis;
     element_axis = -1;
     const std::uint64_t inside = axis_bit(row.axis) | (elements < 0 ? axis_bit(looping.along) : 0);
     const std::string from = pointer(at) + offset(at, graph.nodes[row.operand].axes & ~inside);
     element_axis = elements;
+    std::uint32_t vector = 16;  // of some of the thread's elements; one element where they are few or wide
+    while (vector > bytes_of(at) && vector > bytes_of(at) * looping.elements) vector /= 2;
+    const bool intrinsic = has_intrinsics(at.at->head.type);
+    const std::string name = intrinsic ? "load_window" : "load_window_plain",
+                      one = intrinsic ? "__ldg(from + i + e)" : "from[i + e]";
     needs.add(
-        "load_window",
+        name,
         function("Loads n consecutive elements, by vectors where the first lies at a whole one.",
                  "template <class word, class type, int n>\n") +
-            "void load_window(type (&to)[n], const type* from) {\n"
+            "void " + name +
+            "(type (&to)[n], const type* from) {\n"
             "    constexpr int each = sizeof(word) / sizeof(type);\n"
-            "    const bool aligned = reinterpret_cast<" +
+            "    const bool aligned = each > 1 && reinterpret_cast<" +
             needs.type(dtype::u8) +
             ">(from) % sizeof(word) == 0;\n"
             "#pragma unroll\n"
-            "    for (int i = 0; i + each <= n; i += each) {\n"
+            "    for (int i = 0; i < n; i += each) {\n"
             "        alignas(sizeof(word)) type vector[each];\n"
-            "        if (aligned) reinterpret_cast<word&>(vector) = __ldg(reinterpret_cast<const word*>(from + i));\n"
+            "        const bool whole = aligned && i + each <= n;\n"
+            "        if (whole) reinterpret_cast<word&>(vector) = __ldg(reinterpret_cast<const word*>(from + i));\n"
             "#pragma unroll\n"
-            "        for (int e = 0; e < each; ++e) to[i + e] = aligned ? vector[e] : __ldg(from + i + e);\n"
-            "    }\n"
-            "#pragma unroll\n"
-            "    for (int i = n / each * each; i < n; ++i) to[i] = __ldg(from + i);\n}\n");
+            "        for (int e = 0; e < each; ++e)\n"
+            "            if (i + e < n) to[i + e] = whole ? vector[e] : " +
+            one + ";\n    }\n}\n");
     out.line(needs.type(at.at->head.type), ' ', to, dimensions_of(row), ";");
-    out.line("load_window<", word_of(vector), ">(", to, ", ", from, ");");
+    out.line(name, '<', word_of(std::max(vector, bytes_of(at)), at.at->head.type), ">(", to, ", ", from, ");");
 }
 
 std::string cuda_kernel::joined_lanes(fold_writer& f, const std::string& joiner, const std::string& value) {

@@ -33,7 +33,9 @@ double error_of(const array<T>& got, const std::vector<double>& wanted) {
 
 template <class T>
 array<T> drawn(const shape_like& shape) {
-    if constexpr (std::is_integral_v<T>)
+    if constexpr (std::is_same_v<T, bool>)
+        return random::uniform<float>(shape) > 0.8f;
+    else if constexpr (std::is_integral_v<T>)
         return random::integers<T>(0, 100, shape);
     else
         return astype<T>(random::uniform<float>(shape));
@@ -90,6 +92,23 @@ TEST_CASE("folds over windows of a vector that begins anywhere") {
     check_windows<float>(1e-4);
     check_windows<std::uint8_t>(0);
     check_windows<double>(1e-12);
+}
+
+TEST_CASE("folds over windows of elements without vectors, and of few results") {
+    check_windows<bfloat16>(1e-12);
+    check_windows<bool>(0);
+    // Threads have all results of an innermost axis: 3, 5 and 7 of them.
+    for (const index_t results : {3, 5, 7}) {
+        const array<float> x = drawn<float>({50, results + 3});
+        const std::vector<double> values = host_of(x);
+        std::vector<double> wanted;
+        for (index_t r = 0; r < 50; ++r)
+            for (index_t c = 0; c < results; ++c) {
+                const auto at = values.begin() + static_cast<std::ptrdiff_t>(r * (results + 3) + c);
+                wanted.push_back(*std::max_element(at, at + 4));
+            }
+        CHECK(error_of(array<float>(max(sliding_window_view(x, 4, 1), 2)), wanted) == 0);
+    }
 }
 
 TEST_CASE("folds over windows of two axes") {

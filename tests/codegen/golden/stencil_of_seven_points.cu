@@ -49,7 +49,7 @@ map(const __grid_constant__ arguments p) {
     const int64 x0_rows_low = x0_at - p.x0 + (column - 1) + min(int64(-1) * p.x0_stride0, int64(rows - 1 + 1) * p.x0_stride0) + min(int64(-1) * p.x0_stride1, int64(2) * p.x0_stride1);
     const int64 x0_rows_high = x0_at - p.x0 + (column + 2) + max(int64(-1) * p.x0_stride0, int64(rows - 1 + 1) * p.x0_stride0) + max(int64(-1) * p.x0_stride1, int64(2) * p.x0_stride1);
     const bool whole = here && x0_rows_low >= x0_rows_least && x0_rows_high <= x0_rows_most;
-    double x0_rows[4][3][4] = {};
+    double x0_rows[4][4][4] = {};
     const auto load_x0_rows0 = [&](double (&to)[4], int r) {
         const double* const from = x0_at + column + int64(r) * p.x0_stride0 + int64(-1) * p.x0_stride1;
         if (whole) return load_row<double2, 2, 0, 0, 1>(to, from);
@@ -86,17 +86,17 @@ map(const __grid_constant__ arguments p) {
     };
     __shared__ alignas(16) unsigned char turned[2048];
 #pragma unroll 1
-    for (int j = -2; __any_sync(~0u, j < rows); ++j) {
+    for (int j = -3; __any_sync(~0u, j < rows); ++j) {
 #pragma unroll
         for (int l = 0; l < 4; ++l)
 #pragma unroll
-            for (int r = 0; r < 2; ++r)
+            for (int r = 0; r < 3; ++r)
 #pragma unroll
                 for (int k = 0; k < 4; ++k) x0_rows[l][r][k] = x0_rows[l][r + 1][k];
-        if (j >= 0 && j < rows) load_x0_rows0(x0_rows[0][1], j);
-        if (j < rows) load_x0_rows1(x0_rows[1][2], j + 1);
-        if (j < rows) load_x0_rows2(x0_rows[2][2], j + 1);
-        if (j >= 0 && j < rows) load_x0_rows3(x0_rows[3][1], j);
+        if (j >= -1 && j + 1 < rows) load_x0_rows0(x0_rows[0][2], j + 1);
+        if (j + 1 < rows) load_x0_rows1(x0_rows[1][3], j + 2);
+        if (j + 1 < rows) load_x0_rows2(x0_rows[2][3], j + 2);
+        if (j >= -1 && j + 1 < rows) load_x0_rows3(x0_rows[3][2], j + 1);
         if (j < 0) continue;
         const int32 i0 = row + j;
         double x7[2] = {};
