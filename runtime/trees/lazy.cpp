@@ -392,7 +392,7 @@ flat_statement::flat_statement(const statement& s, statement_function evaluate)
       outputs_(s.outputs),
       shapes_(s.shapes) {
     std::optional<with_device> there;
-    if (const auto home = home_of(s); home && *home != current_device() && home->kind() != device_kind::distributed)
+    if (const auto home = home_of(s); home && *home != current_device() && (home->is_host() || home->is_cuda()))
         there.emplace(*home);
     if (binds_many_axes(s))
         splice_as_trees(s);
