@@ -1,14 +1,12 @@
 // Filters on a picture: blur, sharpen, the edges by Sobel, and the median of each neighbourhood, which takes specks
-// away. Each is one kernel over slices of the padded picture. Reads a PNG, or draws a picture; writes one PNG for each
+// away. Each is one kernel. Reads a PNG, or draws a picture; writes one PNG for each
 // filter. filters FOLDER [PICTURE.png]
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <ingot/ingot.hpp>
+#include <ingot/ndimage.hpp>
 
 using namespace ingot;
 
@@ -30,59 +28,19 @@ picture drawn() {
     return astype<float>(where(square, 0.9, where(hypot(x, y) < 0.6, rings, 0.4 + 0.2 * x)));
 }
 
-/// The points of p one step up (-1) or down (1) and left or right of each point; the edge goes on beyond it.
-lazy<float> beside(const picture& p, index_t down, index_t right) {
-    const index_t rows = p.shape()[0], columns = p.shape()[1];
-    return pad(p, 1, pad_mode::edge)(slice(1 + down, 1 + down + rows), slice(1 + right, 1 + right + columns));
-}
-/// The sum of what is beside each point, times a weight that falls from the middle: 1 2 1 down and to the right.
+// The edge goes on beyond the picture.
+constexpr auto beyond = ndimage::border::nearest;
+
+/// The mean of a neighbourhood by weights that fall from the middle.
 lazy<float> blurred(const picture& p) {
-    lazy<float> sum = beside(p, 0, 0) * 0.25f;
-    for (const index_t k : {-1, 1}) {
-        sum = sum + (beside(p, k, 0) + beside(p, 0, k)) * 0.125f;
-        sum = sum + (beside(p, k, k) + beside(p, k, -k)) * 0.0625f;
-    }
-    return sum;
+    return ndimage::correlate(p, {{1 / 16., 1 / 8., 1 / 16.}, {1 / 8., 1 / 4., 1 / 8.}, {1 / 16., 1 / 8., 1 / 16.}},
+                              {.mode = beyond});
 }
-lazy<float> sharpened(const picture& p) { return beside(p, 0, 0) + 1.5f * (beside(p, 0, 0) - blurred(p)); }
+lazy<float> sharpened(const picture& p) { return p + 1.5f * (p - blurred(p)); }
 lazy<float> edges(const picture& p) {
-    const auto slope = [&](index_t down, index_t right) {
-        const index_t i = right, j = down;  // along the edge
-        return beside(p, down + i, right + j) + 2 * beside(p, down, right) + beside(p, down - i, right - j);
-    };
-    return hypot(slope(0, 1) - slope(0, -1), slope(1, 0) - slope(-1, 0));
+    return hypot(ndimage::sobel(p, 0, {.mode = beyond}), ndimage::sobel(p, 1, {.mode = beyond}));
 }
-/// By a network of exchanges that leaves the fifth of nine in the middle (Paeth, 1990).
-lazy<float> median_of_nine(const picture& p) {
-    std::vector<lazy<float>> v;
-    for (const index_t i : {-1, 0, 1})
-        for (const index_t j : {-1, 0, 1}) v.push_back(beside(p, i, j));
-    constexpr std::array<std::pair<int, int>, 19> exchanges{{{1, 2},
-                                                             {4, 5},
-                                                             {7, 8},
-                                                             {0, 1},
-                                                             {3, 4},
-                                                             {6, 7},
-                                                             {1, 2},
-                                                             {4, 5},
-                                                             {7, 8},
-                                                             {0, 3},
-                                                             {5, 8},
-                                                             {4, 7},
-                                                             {3, 6},
-                                                             {1, 4},
-                                                             {2, 5},
-                                                             {4, 7},
-                                                             {4, 2},
-                                                             {6, 4},
-                                                             {4, 2}}};
-    for (const auto& [i, j] : exchanges) {
-        auto &a = v[static_cast<std::size_t>(i)], &b = v[static_cast<std::size_t>(j)];
-        const lazy<float> least = minimum(a, b), greatest = maximum(a, b);
-        a = least, b = greatest;
-    }
-    return v[4];
-}
+lazy<float> median_of_nine(const picture& p) { return ndimage::median_filter(p, 3, {.mode = beyond}); }
 
 double error_of(const picture& p, const picture& wanted) { return mean(abs(astype<double>(p) - wanted)).item(); }
 

@@ -21,10 +21,7 @@ namespace ingot::sparse {
 
 namespace {
 
-template <class>
-auto counted(index_t n) {
-    return detail::position_along<index_t>(n, 0);
-}
+auto counted(index_t n) { return detail::position_along<index_t>(n, 0); }
 
 }  // namespace
 
@@ -51,7 +48,7 @@ void throw_unequal(const char* operation, const char* what, const shape_like& gi
 
 array<index_t> numbers_to(index_t n, device where) {
     const with_device there(where);
-    return array<index_t>(counted<void>(n));
+    return array<index_t>(counted(n));
 }
 
 template <class V>
@@ -136,7 +133,7 @@ csr<T, I> csr_of(const char* operation, triplets<T> t) {
     check_width<I>(operation, t.extents, t.keys.size());
     const with_device there(t.keys.device());
     array<I> indptr =
-        columns == 0 ? zeros<I>(rows + 1) : array<I>(astype<I>(searchsorted(t.keys, counted<I>(rows + 1) * columns)));
+        columns == 0 ? zeros<I>(rows + 1) : array<I>(astype<I>(searchsorted(t.keys, counted(rows + 1) * columns)));
     return csr<T, I>(typename csr<T, I>::sorted{}, std::move(t.values), array<I>(astype<I>(remainder(t.keys, columns))),
                      std::move(indptr), rows, columns);
 }

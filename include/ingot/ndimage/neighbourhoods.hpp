@@ -90,8 +90,8 @@ private:
 
 /// The options of filters.
 ///
-///     std::cout << ndimage::correlate1d(array<int>{1, 2, 3}, {1, 1}, -1, {.mode = ndimage::border::constant, .cval =
-///     9});
+///     const ndimage::filter_options nines{.mode = ndimage::border::constant, .cval = 9};
+///     std::cout << ndimage::correlate1d(array<int>{1, 2, 3}, {1, 1}, -1, nines);
 ///     // prints: [10  3  5]
 struct filter_options {
     /// The border, of all axes or of each.

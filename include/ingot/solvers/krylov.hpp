@@ -313,7 +313,6 @@ iterative_solution<detail::unknown_of<B>> gmres(const A& a, const B& b, const it
             norm = std::sqrt(detail::squared_norm(s.r).item());
         }
     }
-    assign(s.rr, full<R>({}, norm * norm));
     return {std::move(s.x), turns, static_cast<double>(norm),
             norm <= end       ? ending::converged
             : turns >= s.most ? ending::iterations_spent
