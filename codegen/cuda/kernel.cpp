@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/cuda/join.hpp"
+#include "codegen/cuda/load_window.cuh.hpp"
 #include "codegen/plan/stages.hpp"
 #include "codegen/text/random.hpp"
 
@@ -100,30 +101,9 @@ void cuda_kernel::load_window(const loop_choice::row& row, const std::string& to
     element_axis = elements;
     std::uint32_t vector = 16;  // of some of the thread's elements; one element where they are few or wide
     while (vector > bytes_of(at) && vector > bytes_of(at) * looping.elements) vector /= 2;
-    const bool intrinsic = has_intrinsics(at.at->head.type);
-    const std::string name = intrinsic ? "load_window" : "load_window_plain",
-                      one = intrinsic ? "__ldg(from + i + e)" : "from[i + e]";
-    needs.add(
-        name,
-        function("Loads n consecutive elements, by vectors where the first lies at a whole one.",
-                 "template <class word, class type, int n>\n") +
-            "void " + name +
-            "(type (&to)[n], const type* from) {\n"
-            "    constexpr int each = sizeof(word) / sizeof(type);\n"
-            "    const bool aligned = each > 1 && reinterpret_cast<" +
-            needs.type(dtype::u8) +
-            ">(from) % sizeof(word) == 0;\n"
-            "#pragma unroll\n"
-            "    for (int i = 0; i < n; i += each) {\n"
-            "        alignas(sizeof(word)) type vector[each];\n"
-            "        const bool whole = aligned && i + each <= n;\n"
-            "        if (whole) reinterpret_cast<word&>(vector) = __ldg(reinterpret_cast<const word*>(from + i));\n"
-            "#pragma unroll\n"
-            "        for (int e = 0; e < each; ++e)\n"
-            "            if (i + e < n) to[i + e] = whole ? vector[e] : " +
-            one + ";\n    }\n}\n");
+    needs.add("load_window", embedded::load_window);
     out.line(needs.type(at.at->head.type), ' ', to, dimensions_of(row), ";");
-    out.line(name, '<', word_of(std::max(vector, bytes_of(at)), at.at->head.type), ">(", to, ", ", from, ");");
+    out.line("load_window<", word_of(std::max(vector, bytes_of(at)), at.at->head.type), ">(", to, ", ", from, ");");
 }
 
 std::string cuda_kernel::joined_lanes(fold_writer& f, const std::string& joiner, const std::string& value) {
