@@ -128,8 +128,8 @@ TEST_CASE("other dtypes: integers are truncated between axes and wrap, complex n
     add(std::type_identity<std::complex<double>>{}, 5);
     const array<float> x = drawn<float>({9, 13}, 7);
     c.add("ndimage.gaussian_filter(a.T * 2 + 1, 1)", ndimage::gaussian_filter(x.T() * 2 + 1, 1), x);
-    const array<double> none = zeros({0, 3});
-    c.add("ndimage.gaussian_filter(a, 1)", ndimage::gaussian_filter(none, 1), none);
+    const array<double> empty = zeros({0, 3});
+    c.add("ndimage.gaussian_filter(a, 1)", ndimage::gaussian_filter(empty, 1), empty);
     c.run();
 }
 

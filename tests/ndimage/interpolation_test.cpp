@@ -67,8 +67,8 @@ TEST_CASE("shifts, zooms, matrices and turns") {
     unsigned number = static_cast<unsigned>(test::drawing_seed() % 7);
     for (const border b : {border::reflect, border::constant, border::nearest, border::mirror, border::wrap,
                            border::grid_wrap, border::grid_constant}) {
-        const bool all = std::getenv("INGOT_TEST_ALL") != nullptr;
-        if (!all && number++ % (current_device().is_cuda() ? 7 : 3) != 0) continue;
+        const bool everything = std::getenv("INGOT_TEST_ALL") != nullptr;
+        if (!everything && number++ % (current_device().is_cuda() ? 7 : 3) != 0) continue;
         for (const int order : {0, 1, 3}) {
             if (order > 1 && b == border::reflect) continue;
             const std::string how = ", order=" + std::to_string(order) + name_of(b) + ", cval=1.5";
@@ -115,8 +115,8 @@ TEST_CASE("interpolated integers are rounded and saturate") {
     add(std::type_identity<std::int32_t>{}, 2);
     c.forgive(64);
     add(std::type_identity<float>{}, 3);
-    const array<double> none = zeros({0, 3});
-    c.add("np.zeros((0, 3))", ndimage::shift(none, 1), none);
+    const array<double> empty = zeros({0, 3});
+    c.add("np.zeros((0, 3))", ndimage::shift(empty, 1), empty);
     c.run();
 }
 

@@ -30,9 +30,9 @@ TEST_CASE("connected parts are numbered in the order of their first elements") {
     unsigned seed = static_cast<unsigned>(test::drawing_seed() % 1000);
     for (const shape_like& shape : {shape_like{20}, {1}, {17, 23}, {40, 33}, {5, 6, 7}}) {
         const array<bool> x = drawn<bool>(shape, ++seed);
-        const array<bool> all = full<bool>(std::vector<int>(shape.size(), 3), true);
+        const array<bool> square = full<bool>(std::vector<int>(shape.size(), 3), true);
         c.add("ndimage.label(a)[0]", ndimage::label(x).labels, x);
-        c.add("ndimage.label(a, b)[0]", ndimage::label(x, all).labels, x, all);
+        c.add("ndimage.label(a, b)[0]", ndimage::label(x, square).labels, x, square);
         c.add("np.array(ndimage.label(a)[1], 'i8')", scalar(ndimage::label(x).count), x);
     }
     const array<bool> line = spiral(31), diagonal{{true, false, false}, {false, true, false}, {false, false, true}};

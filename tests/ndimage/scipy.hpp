@@ -28,8 +28,8 @@ inline std::string name_of(border b) {
 /// INGOT_TEST_ALL is set.
 template <class F>
 void for_borders_and_shapes(std::initializer_list<shape_like> shapes, const F& f) {
-    const bool all = std::getenv("INGOT_TEST_ALL") != nullptr;
-    const unsigned long of = all ? 1 : current_device().is_cuda() ? 8 : 3;
+    const bool everything = std::getenv("INGOT_TEST_ALL") != nullptr;
+    const unsigned long of = everything ? 1 : current_device().is_cuda() ? 8 : 3;
     unsigned long number = test::drawing_seed() % of;
     for (const border b : borders)
         for (const shape_like& shape : shapes)

@@ -118,8 +118,8 @@ TEST_CASE_TEMPLATE("few and many short rows are sorted and partitioned, and NaN 
             const array<T> x = asarray(given, {static_cast<index_t>(rows), length});
             const std::vector<T> sorted = sort(x).to_host(), parted = partition(x, kth).to_host();
             for (std::size_t i = 0; i < rows; ++i) {
-                const auto row = [&](const std::vector<T>& all) {
-                    const auto first = all.begin() + static_cast<std::ptrdiff_t>(i * n);
+                const auto row = [&](const std::vector<T>& elements) {
+                    const auto first = elements.begin() + static_cast<std::ptrdiff_t>(i * n);
                     return std::vector<T>(first, first + static_cast<std::ptrdiff_t>(n));
                 };
                 CHECK(std::ranges::is_sorted(row(sorted), before<T>));

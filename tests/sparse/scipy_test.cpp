@@ -228,9 +228,9 @@ TEST_CASE("a matrix is what its parts say, and moves to another device") {
 
 TEST_CASE("random sparse matrices have as many entries as their density wants, at different places") {
     random::seed(5);
-    for (const double density : {0.0, 0.01, 0.2, 0.7, 1.0}) {
-        const sparse::csr<double> a = sparse::random<double>(120, 50, density);
-        CHECK(a.nnz() == std::lround(density * 6000));
+    for (const double share : {0.0, 0.01, 0.2, 0.7, 1.0}) {
+        const sparse::csr<double> a = sparse::random<double>(120, 50, share);
+        CHECK(a.nnz() == std::lround(share * 6000));
         CHECK(count_nonzero(a.to_dense()).item() == a.nnz());
         const sparse::csr<double> checked(a.values(), a.indices(), a.indptr(), a.shape());
         CHECK(array_equal(checked.indices(), a.indices()).item());
