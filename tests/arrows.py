@@ -31,14 +31,14 @@ runtime/device: codegen/text runtime/system runtime/kernels^ runtime/front^
 runtime/kernels: codegen/graph codegen/text codegen/plan runtime/system runtime/device runtime/files^ runtime/front^
 runtime/trees: runtime/system runtime/front^
 runtime/front: codegen/graph codegen/plan runtime/system runtime/device runtime/kernels runtime/trees runtime/linalg
-    runtime/fft runtime/sorting runtime/sparse
+    runtime/fft runtime/sorting runtime/sparse runtime/ndimage
 runtime/functions: runtime/device runtime/kernels runtime/front runtime/sorting
 runtime/files: runtime/system runtime/device runtime/functions runtime/front
 runtime/linalg: runtime/system runtime/device runtime/functions runtime/front^
 runtime/fft: runtime/system runtime/device runtime/front^
 runtime/sorting: runtime/system runtime/device runtime/kernels runtime/front^
 runtime/sparse: runtime/system runtime/device runtime/kernels runtime/files runtime/front^
-runtime/ndimage: runtime/functions
+runtime/ndimage: runtime/system runtime/device runtime/kernels runtime/functions runtime/front^
 runtime/random: runtime/system runtime/device runtime/front
 runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random runtime/sorting runtime/files runtime/mpi
 runtime/mpi:

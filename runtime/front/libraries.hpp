@@ -7,6 +7,7 @@
 #include "runtime/fft/transform.hpp"
 #include "runtime/linalg/matrix_product.hpp"
 #include "runtime/linalg/solvers.hpp"
+#include "runtime/ndimage/connected_parts.hpp"
 #include "runtime/sorting/compaction.hpp"
 #include "runtime/sorting/sort_rows.hpp"
 #include "runtime/sparse/product.hpp"
@@ -38,6 +39,7 @@ inline constexpr library_row<compaction> counts{"a count", count_on_host, count_
 inline constexpr library_row<compaction> compactions{"a compaction", write_on_host, write_on_gpu};
 inline constexpr library_row<sparse_product> sparse_products{"a sparse product", sparse_product_on_host,
                                                              sparse_product_on_gpu};
+inline constexpr library_row<connected_parts> parts{"connected parts", connect_on_host, connect_on_gpu};
 inline constexpr library_row<solver_call> solvers{"a solver", call_lapack, call_cusolver, true};
 
 }  // namespace libraries

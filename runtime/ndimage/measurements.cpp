@@ -1,5 +1,4 @@
-// Connected parts by their least element: each element takes the least number among its neighbours, gives it to the
-// part that it belonged to, and parts that point to others are followed to their ends, until nothing changes.
+// Connected parts, numbered by the ranks of their least elements, and measures of parts.
 #include <ingot/ndimage/measurements.hpp>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <ingot/core/functions.hpp>
 #include <ingot/core/gather.hpp>
 #include <ingot/core/host.hpp>
+#include <ingot/core/padding.hpp>
 #include <ingot/core/places.hpp>
 #include <ingot/core/reductions.hpp>
 #include <ingot/core/reshape.hpp>
@@ -19,7 +19,11 @@
 #include <ingot/ndimage/morphology.hpp>
 #include <ingot/statistics/histograms.hpp>
 
+#include "runtime/device/ordering.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/front/libraries.hpp"
 #include "runtime/ndimage/images.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot::detail {
 
@@ -31,60 +35,79 @@ using runtime::reach;
 
 namespace {
 
-/// The places of a structure beside the middle one that come before it: every connection has one of them.
-std::vector<std::vector<index_t>> places_before(const char* operation, const neighbourhood& s) {
-    const bool fits = std::ranges::all_of(s.shape(), [](index_t n) { return n == 3; });
+/// Whether the structure has three places along each axis, and is the same from both sides.
+bool is_symmetric(const neighbourhood& s) {
     const std::vector<double>& v = s.values();
-    for (std::size_t k = 0; k < v.size(); ++k)
-        if (!fits || (v[k] != 0) != (v[v.size() - 1 - k] != 0))
-            throw shape_error("[" + std::string(operation) + "] a structure of shape " + to_text(s.shape()) +
-                              "; three places along each axis are wanted, the same from both sides");
-    std::vector<std::vector<index_t>> chosen = runtime::places_of(s).at;
-    std::erase(chosen, std::vector<index_t>(s.shape().size(), 1));
-    return chosen;
+    return std::ranges::all_of(s.shape(), [](index_t n) { return n == 3; }) &&
+           std::equal(v.begin(), v.end(), v.rbegin(), [](double a, double b) { return (a != 0) == (b != 0); });
+}
+bool contains(const neighbourhood& s, const neighbourhood& part) {
+    return std::ranges::equal(s.values(), part.values(), [](double a, double b) { return a != 0 || b == 0; });
+}
+
+/// A bit for each place of the structure before the middle one: every connection has one of them.
+std::vector<std::uint32_t> places_before(const char* operation, const neighbourhood& s) {
+    if (!is_symmetric(s))
+        throw shape_error("[" + std::string(operation) + "] a structure of shape " + to_text(s.shape()) +
+                          "; three places along each axis are wanted, the same from both sides");
+    const std::vector<double>& v = s.values();
+    std::vector<std::uint32_t> bits(v.size() / 64 + 1);
+    for (std::size_t k = 0; k < v.size() / 2; ++k) bits[k / 32] |= static_cast<std::uint32_t>(v[k] != 0) << (k % 32);
+    return bits;
 }
 
 shape_like shape_of(const any_lazy& x) { return shape_like(x.extents().span()); }
 
+/// For each element of `inside` the least index of its part, or -1 where it is false.
+template <class I>
+array<I> least_indices(const char* operation, const array<bool>& inside, const array<std::uint32_t>& connects) {
+    const leaf<bool> truths = contiguous_values_as<bool>(inside);
+    const leaf<std::uint32_t> bits = contiguous_values_as<std::uint32_t>(connects);
+    runtime::stream_state& stream = *runtime::context_on(truths.on_device()).stream;
+    const shape_like shape = inside.shape();
+    leaf<I> numbers = new_leaf<I>(operation, shape.values(), stream.device);
+    runtime::order_read(*truths.memory(), stream);
+    runtime::order_read(*bits.memory(), stream);
+    runtime::order_write(*numbers.memory(), stream);
+    runtime::libraries::parts({dtype_of<I>,
+                               static_cast<const bool*>(truths.memory()->data) + truths.where().offset,
+                               numbers.memory()->data,
+                               {shape.begin(), shape.end()},
+                               static_cast<const std::uint32_t*>(bits.memory()->data) + bits.where().offset},
+                              stream);
+    runtime::add(runtime::counter::library_calls);
+    return array<I>(adopted{}, std::move(numbers));
+}
+
+template <class I>
+ndimage::labelled numbered(const char* operation, const array<bool>& inside, const array<std::uint32_t>& connects) {
+    const index_t n = inside.size();
+    const lazy<I> least(ravel(least_indices<I>(operation, inside, connects)));
+    const array<I> counts(cumsum(astype<I>(least == astype<I>(lazy<index_t>(position_along(n, 0))))));
+    const lazy<int> label(astype<int>(take<unchecked_mode>(counts, maximum(least, I{0}), 0)));
+    return {array<int>(reshape(lazy<int>(where(least >= I{0}, label, 0)), inside.shape())), counts(n - 1).item()};
+}
+
 }  // namespace
 
 ndimage::labelled labels_of(const char* operation, const image& e, const neighbourhood* given) {
-    const any_lazy operand = runtime::read_often(e);
+    const any_lazy operand(e.tree, e.type);
     const with_device there(runtime::device_of(operand));
-    const int rank = operand.extents().rank;
-    const neighbourhood structure = given ? *given : runtime::cross(rank);
+    const neighbourhood structure = given ? *given : runtime::cross(operand.extents().rank);
     check_axes(operation, "a structure", structure, operand);
-    const std::vector<std::vector<index_t>> around = places_before(operation, structure);
+    const std::vector<std::uint32_t> places = places_before(operation, structure);
     const shape_like shape = shape_of(operand);
     const index_t n = operand.extents().size();
     if (n == 0) return {zeros<int>(shape), 0};
-
     const array<bool> inside(as_type(operand, dtype::b1).as<bool>());
-    const lazy<bool> flat_inside(ravel(inside));
-    // An element's number is the index of another one of its part; that of elements outside, and of the last one, is n.
-    const lazy<index_t> own(position_along(n, 0));
-    array<index_t> numbers(full<index_t>(n + 1, n));
-    numbers(slice(0, n)) = where(flat_inside, own, n);
-    const std::vector<reach> reaches(static_cast<std::size_t>(rank), reach{1, 1});
-    const std::vector<border> borders(static_cast<std::size_t>(rank), border::constant);
-    for (;;) {
-        const lazy<index_t> here(reshape(lazy<index_t>(numbers(slice(0, n))), shape));
-        const any_lazy p = bordered_for(around.size(), any_lazy(here), reaches, borders, static_cast<double>(n));
-        lazy<index_t> least = here;
-        for (const std::vector<index_t>& at : around)
-            least = minimum(least, part_of(p, at, shape.values()).as<index_t>());
-        const array<index_t> found(ravel(where(inside, least, n)));
-        if (!any(found != numbers(slice(0, n))).item()) break;
-        const array<index_t> before(numbers(slice(0, n)));
-        scatter_min(numbers(before), found);
-        scatter_min(numbers(own), found);
-        for (int k = 0; k < 2; ++k) numbers = array<index_t>(take<unchecked_mode>(numbers, numbers, 0));
+    if (shape.count() == 0) {
+        const ndimage::labelled one = labels_of(operation, reshape(inside, {1}), nullptr);
+        return {array<int>(reshape(one.labels, shape)), one.count};
     }
-    const lazy<index_t> all(numbers(slice(0, n)));
-    const array<index_t> counts(cumsum(flat_inside && all == own));
-    const lazy<index_t> label(take<unchecked_mode>(counts, minimum(all, n - 1), 0));
-    return {array<int>(reshape(lazy<int>(astype<int>(where(flat_inside, label, index_t{0}))), shape)),
-            counts(n - 1).item()};
+    const array<std::uint32_t> connects = asarray(places);
+    const bool is_small = n <= std::numeric_limits<std::int32_t>::max() - 256;
+    return is_small ? numbered<std::int32_t>(operation, inside, connects)
+                    : numbered<std::int64_t>(operation, inside, connects);
 }
 
 std::vector<std::vector<slice>> boxes_of(const char*, const image& given) {
@@ -170,9 +193,20 @@ array<double> centers_of_mass(const char* operation, const image& given, const i
 }
 
 tree_ref filled_holes(const char* operation, const image& e, const ndimage::hole_options& how) {
-    const lazy<bool> inside(array<bool>(as_type(any_lazy(e.tree, e.type), dtype::b1).as<bool>()));
-    if (inside.size() == 0) return inside.tree();
-    const with_device there(inside.device());
+    const any_lazy operand = as_type(any_lazy(e.tree, e.type), dtype::b1);
+    if (operand.extents().size() == 0) return operand.tree();
+    const with_device there(runtime::device_of(operand));
+    const lazy<bool> inside(array<bool>(operand.as<bool>()));
+    const neighbourhood cross = runtime::cross(operand.extents().rank);
+    const neighbourhood structure = how.structure ? *how.structure : cross;
+    check_axes(operation, "a structure", structure, operand);
+    if (is_symmetric(structure) && contains(structure, cross)) {
+        // With a border, the outside and all that it reaches are one part, the first.
+        const array<bool> empty(pad(!inside, 1, true));
+        const any_lazy parts(labels_of(operation, empty, &structure).labels);
+        const std::vector<index_t> first(inside.shape().size(), 1);
+        return lazy<bool>(part_of(parts, first, inside.shape().values()).as<int>() != 1).tree();
+    }
     const array<bool> outside = zeros<bool>(inside.shape());
     const tree_ref reached =
         dilated(operation, outside,

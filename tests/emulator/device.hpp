@@ -414,6 +414,15 @@ EMULATED_REDUCTION(min_u64, atomicMin, unsigned long long)
 #undef EMULATED_REDUCTION
 
 template <class T>
+EMULATED_ORDERING void ptx_ld_relaxed_gpu_global_u32(T& word, const T* from) {
+    word = *emulator::ordering(from);
+}
+template <class T>
+EMULATED_ORDERING void ptx_st_relaxed_gpu_global_u32(T* to, std::type_identity_t<T> word) {
+    *emulator::ordering(to) = word;
+    emulator::emulated_machine->let_others();
+}
+template <class T>
 EMULATED_ORDERING void ptx_ld_relaxed_gpu_global_u64(T& word, const T* from) {
     word = *emulator::ordering(from);
 }

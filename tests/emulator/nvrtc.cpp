@@ -1,4 +1,6 @@
-// libnvrtc for tests without a GPU: "compiles" CUDA C++ with the system's C++ compiler, for driver.cpp to load.
+// libnvrtc for tests without a GPU: "compiles" CUDA C++ with the system's C++ compiler, for driver.cpp to load. Where
+// EMULATOR_NVRTC names NVIDIA's library, each program must compile there, too.
+#include <dlfcn.h>
 #include <nvrtc.h>
 #include <unistd.h>
 
@@ -79,7 +81,33 @@ std::string flags_of(int count, const char* const* options) {
     return flags;
 }
 
+/// Compiles with the library of that path. The log is the program's where that fails.
+nvrtcResult compile_with(const char* path, _nvrtcProgram& program, int count, const char* const* options) {
+    static void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return program.log = dlerror(), NVRTC_ERROR_COMPILATION;
+    const auto function = [](auto* like, const char* name) {
+        return reinterpret_cast<decltype(like)>(dlsym(library, name));
+    };
+    nvrtcProgram given = nullptr;
+    function(&nvrtcCreateProgram, "nvrtcCreateProgram")(&given, program.source.c_str(), program.name.c_str(), 0,
+                                                        nullptr, nullptr);
+    for (const auto& named : program.named)
+        function(&nvrtcAddNameExpression, "nvrtcAddNameExpression")(given, named.first.c_str());
+    const nvrtcResult result = function(&nvrtcCompileProgram, "nvrtcCompileProgram")(given, count, options);
+    if (result != NVRTC_SUCCESS) {
+        std::size_t size = 0;
+        function(&nvrtcGetProgramLogSize, "nvrtcGetProgramLogSize")(given, &size);
+        program.log.resize(size);
+        function(&nvrtcGetProgramLog, "nvrtcGetProgramLog")(given, program.log.data());
+    }
+    function(&nvrtcDestroyProgram, "nvrtcDestroyProgram")(&given);
+    return result;
+}
+
 nvrtcResult compile(_nvrtcProgram& program, int count, const char* const* options) {
+    if (const char* const path = std::getenv("EMULATOR_NVRTC"); path != nullptr && *path != '\0')
+        if (const nvrtcResult result = compile_with(path, program, count, options); result != NVRTC_SUCCESS)
+            return result;
     const emulator::translation t = emulator::translate(program.source);
     const temporary_folder folder;
     std::ofstream(folder / "kernel.cpp") << "#include \"device.hpp\"\n#line 1 \"" << program.name << "\"\n"

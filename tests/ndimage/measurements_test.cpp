@@ -40,6 +40,18 @@ TEST_CASE("connected parts are numbered in the order of their first elements") {
     c.add("ndimage.label(a)[0]", ndimage::label(line).labels, line);
     c.add("ndimage.label(a, b)[0]", ndimage::label(i, diagonal).labels, i, diagonal);
     c.add("np.zeros((0, 3), 'i4')", ndimage::label(zeros({0, 3})).labels);
+    c.add("np.array(ndimage.label(np.array(2.5))[0])", ndimage::label(scalar(2.5)).labels);
+    // Structures at random, the same from both sides: some join no neighbours along an axis.
+    for (const shape_like& shape : {shape_like{70}, {30, 37}, {9, 3, 8}, {4, 5, 3, 6}}) {
+        seed += 3;
+        const array<bool> x = drawn<bool>(shape, seed) | drawn<bool>(shape, seed + 1);
+        const array<bool> half = drawn<bool>(std::vector<int>(shape.size(), 3), seed + 2);
+        array<bool> structure = half & flip(half);
+        structure = structure | reshape(arange(structure.size()) == structure.size() / 2, structure.shape());
+        c.add("ndimage.label(a, b)[0]", ndimage::label(x, structure).labels, x, structure);
+        c.add("ndimage.binary_fill_holes(a, b)", ndimage::binary_fill_holes(x, {.structure = structure}), x, structure);
+        c.add("ndimage.binary_fill_holes(a)", ndimage::binary_fill_holes(x), x);
+    }
     c.run();
 }
 
