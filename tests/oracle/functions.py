@@ -61,6 +61,7 @@ def cases_of(path):
 
 HEAD = """// Made by tests/oracle/functions.py.
 #include <ingot/ndimage.hpp>
+#include <ingot/nn.hpp>
 
 #include "tests/examples/readme.hpp"
 #include "tests/parity/functions.hpp"
