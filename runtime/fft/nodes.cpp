@@ -113,6 +113,11 @@ public:
     static double points(int type, index_t n) { return static_cast<double>(type == 1 ? 2 * (n - 1) : 2 * n); }
 
 private:
+    bool is_on_host() const { return device_of(x_).is_host(); }
+    template <class T>
+    static lazy<T> kept(const lazy<T>& e) {
+        return lazy<T>::of(keep_tree(e.tree()));
+    }
     template <class T>
     lazy<T> part(const lazy<T>& e, const slice& s) const {
         return sliced(operation_, e, -1, s);
@@ -122,12 +127,22 @@ private:
     static lazy<T> at(const lazy<T>& e, const I& indices) {
         return take<unchecked_mode>(e, indices, -1);
     }
-    /// exp(-i angle (first + k)), for k below `count`. On the host they are computed once for all rows.
+    /// exp(-i angle (first + k)), for k below `count`. On the host they are computed once for all rows, and as products
+    /// of few.
     lazy<C> turns(index_t count, double first, double angle) const {
+        using Z = std::complex<double>;
         const with_device same(device_of(x_));
-        const auto angles = (astype<double>(position_along(count, 0)) + first) * angle;
-        const lazy<C> all = complex_of(astype<R>(cos(angles)), astype<R>(-sin(angles)));
-        return current_device().is_host() ? lazy<C>(array<C>(all)) : all;
+        const auto turned = [&]<class T>(std::type_identity<T>, index_t n, double from, double by) {
+            const auto angles = (astype<double>(position_along(n, 0)) + from) * by;
+            return complex_of(astype<T>(cos(angles)), astype<T>(-sin(angles)));
+        };
+        if (!current_device().is_host()) return turned(std::type_identity<R>{}, count, first, angle);
+        constexpr index_t width = 512;
+        const index_t rows = (count + width - 1) / width;
+        const array<Z> small(turned(std::type_identity<double>{}, std::min(count, width), first, angle));
+        const array<Z> large(turned(std::type_identity<double>{}, rows, 0, angle * width));
+        const array<C> all(astype<C>(expand_dims(large, 1) * small));
+        return lazy<C>(ravel(all)(slice(0, count)));
     }
     /// e with element 0, and if `both` the last one, multiplied by a factor.
     lazy<R> with_ends(const lazy<R>& e, bool both, double factor) const {
@@ -140,7 +155,20 @@ private:
     template <class I>
     lazy<R> joined_or_at(const lazy<R>& e, const slice& first, const slice& mirrored, const I& indices) const {
         if (kind_of_word(e.tree()->code) != word_kind::leaf) return at(e, indices);
-        return joined(operation_, lazy_parts<R>{part(e, first), reversed(part(e, mirrored))}, e.ndim() - 1);
+        const lazy<R> both =
+            joined(operation_, lazy_parts<R>{part(e, first), reversed(part(e, mirrored))}, e.ndim() - 1);
+        return is_on_host() ? kept(both) : both;  // alone it is two copies
+    }
+    /// 2 real(e) of the n / 2 + 1 elements, then -2 imag(e) of the others in reverse. The host copies each part.
+    template <class I>
+    lazy<R> joined_halves(const lazy<C>& e, const I& k) const {
+        if (is_on_host()) {
+            const lazy<C> each = kept(e);
+            const lazy<R> first = real(each) * 2, last = imag(part(each, slice(1, (n_ + 1) / 2))) * -2;
+            return joined(operation_, lazy_parts<R>{first, reversed(last)}, e.ndim() - 1);
+        }
+        const lazy<C> each = at(e, minimum(k, n_ - k));
+        return where(2 * k <= n_, real(each), -imag(each)) * 2;
     }
     lazy<C> spectrum(const lazy<R>& e, index_t n) const {
         return call_library_making<library_function::rfft1d, C>(operation_, n / 2 + 1, e);
@@ -162,9 +190,9 @@ private:
         const auto k = position_along(n_, 0);
         const lazy<C> half = spectrum(
             joined_or_at(x_, slice(0, none, 2), slice(1, none, 2), where(2 * k < n_, 2 * k, 2 * (n_ - k) - 1)), n_);
-        const lazy<C> mirrored = at(half, minimum(k, n_ - k));
-        const lazy<C> all = complex_of(real(mirrored), where(2 * k <= n_, imag(mirrored), -imag(mirrored)));
-        const lazy<R> y = real(all * turns(n_, 0, step())) * 2;
+        // The turn of n - k is -i times the conjugate of k's.
+        const lazy<C> turned = half * turns(n_ / 2 + 1, 0, step());
+        const lazy<R> y = joined_halves(turned, k);
         return ortho ? with_ends(y, false, 1 / std::numbers::sqrt2) : y;
     }
     /// Type 3: type 2 in reverse, times 2 n.

@@ -64,7 +64,7 @@ public:
     void visit(const joint_outputs& trees) {
         const statement s{trees.program, trees.operands, trees.attributes, trees.outputs};
         if (trees.shapes.empty()) return visit(s);
-        for (const joint_trees& joint : split_by_shape(trees)) visit(joint.get());
+        for_each_by_shape(trees, [&](const statement& joint) { visit(joint); });
     }
 
 private:

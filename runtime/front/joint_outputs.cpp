@@ -120,7 +120,7 @@ void evaluate_joint_outputs(slot& cache, const joint_outputs& s) {
     using namespace runtime;
     if (all_fit_one_plan(s))
         return runtime::evaluate(cache, {s.program, s.operands, s.attributes, s.outputs, 0, s.shapes});
-    for (const joint_trees& part : split_by_shape(s)) evaluate_without_slot(part.get());
+    for_each_by_shape(s, evaluate_without_slot);
 }
 
 }  // namespace v1

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/front/statement.hpp"
+#include "runtime/trees/lazy.hpp"
 
 namespace ingot::runtime {
 
@@ -22,6 +23,15 @@ struct joint_trees {
 
 /// Splits the trees into as few parts as possible. Results of size 0 are in parts of their own.
 std::vector<joint_trees> split_by_shape(const joint_outputs&);
+/// Calls f(statement) for each of these parts; what several parts compute before is evaluated once.
+template <class F>
+void for_each_by_shape(const joint_outputs& trees, const F& f) {
+    const std::vector<joint_trees> parts = split_by_shape(trees);
+    std::vector<statement> each;
+    for (const joint_trees& part : parts) each.push_back(part.get());
+    const shared_pieces computed_once(each);
+    for (const statement& part : each) f(part);
+}
 /// A part for each tree.
 std::vector<joint_trees> split_by_output(const joint_outputs&);
 

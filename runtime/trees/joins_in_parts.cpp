@@ -132,7 +132,11 @@ void joined_statement::evaluate_into(const output& to, const statement_function&
     }
     const statement joint{program, trees, {}, outputs};
     if (are_alike_ && !binds_many_axes(joint)) return evaluate(joint);
-    for (std::size_t k = 0; k < parts_.size(); ++k) evaluate({{&program[k], 1}, {&trees[k], 1}, {}, {&outputs[k], 1}});
+    std::vector<statement> each;
+    for (std::size_t k = 0; k < parts_.size(); ++k)
+        each.push_back({{&program[k], 1}, {&trees[k], 1}, {}, {&outputs[k], 1}});
+    const shared_pieces computed_once(each);
+    for (const statement& part : each) evaluate(part);
 }
 
 }  // namespace ingot::runtime

@@ -7,11 +7,13 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <ingot/core/device.hpp>
 #include <ingot/core/error.hpp>
 
 #include "runtime/front/evaluate.hpp"
+#include "runtime/trees/joins_in_parts.hpp"
 
 namespace ingot::runtime {
 
@@ -276,6 +278,10 @@ void splice(spliced& out, const statement& s, const materialized_results& result
     }
 }
 
+struct low_half_of_hash {
+    std::size_t operator()(const detail::tree_hash& h) const noexcept { return h.low; }
+};
+
 /// The arrays of the pieces, each kept until the last piece that reads it. Pieces of equal structure share one.
 class flat_statement::store final : public materialized_results {
 public:
@@ -302,10 +308,7 @@ private:
         buffer_ref memory;
         std::uint32_t uses = 0;
     };
-    struct low_half {
-        std::size_t operator()(const detail::tree_hash& h) const noexcept { return h.low; }
-    };
-    std::unordered_map<detail::tree_hash, entry, low_half> entries_;
+    std::unordered_map<detail::tree_hash, entry, low_half_of_hash> entries_;
 };
 
 struct flat_statement::workspace {
@@ -340,6 +343,52 @@ std::vector<std::size_t> beginnings_of(std::span<const word> program, std::size_
 }
 
 }  // namespace
+
+struct shared_pieces::tables {
+    std::unordered_map<detail::tree_hash, buffer_ref, low_half_of_hash> arrays;
+    tables* outer;
+    static thread_local tables* innermost;
+};
+thread_local shared_pieces::tables* shared_pieces::tables::innermost = nullptr;
+
+shared_pieces::shared_pieces(std::span<const statement> parts) {
+    std::unordered_set<detail::tree_hash, low_half_of_hash> met, of_part;
+    for (const statement& s : parts) {
+        if (parts.size() == 1 || !has_pieces_below(s)) continue;
+        of_part.clear();
+        for (const piece& p : pieces_of(s))
+            if (p.source && p.source->device != detail::no_device) of_part.insert(p.source->hash);
+        for (const detail::tree_hash& h : of_part) {
+            if (met.insert(h).second) continue;
+            if (!own_) own_.reset(new tables{{}, tables::innermost});
+            own_->arrays.try_emplace(h);
+        }
+    }
+    if (own_) tables::innermost = own_.get();
+}
+shared_pieces::~shared_pieces() {
+    if (own_) tables::innermost = own_->outer;
+}
+
+buffer_ref* shared_pieces::find(const tree_node& source) {
+    for (tables* t = tables::innermost; t != nullptr; t = t->outer)
+        if (const auto known = t->arrays.find(source.hash); known != t->arrays.end()) return &known->second;
+    return nullptr;
+}
+
+void shared_pieces::leave_out_known(std::vector<piece>& pieces) {
+    if (tables::innermost == nullptr) return;
+    std::unordered_set<detail::tree_hash, low_half_of_hash> read;
+    for (std::size_t k = pieces.size(); k-- > 0;) {  // each before those it reads
+        piece& p = pieces[k];
+        const bool is_read = !p.source || read.contains(p.source->hash);
+        const buffer_ref* const known = p.source ? find(*p.source) : nullptr;
+        if (known && *known) p.reads.clear();
+        for (const tree_node* r : p.reads)
+            if (is_read) read.insert(r->hash);
+        if (!is_read) pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+}
 
 auto flat_statement::take_workspace() -> std::unique_ptr<workspace, give_back> {
     // There are several where evaluating a piece needs a flat statement in turn.
@@ -436,21 +485,41 @@ void flat_statement::splice_as_trees(const statement& s) {
 }
 
 void flat_statement::evaluate_pieces(const statement& s) {
-    const std::vector<piece> pieces = pieces_of(s);
+    std::vector<piece> pieces = pieces_of(s);
+    shared_pieces::leave_out_known(pieces);
     for (const piece& p : pieces)
         for (const tree_node* r : p.reads) pieces_.expect_use(*r);
     for (const piece& p : pieces) {
         if (!p.source) break;  // the statement itself; the arrays that it reads stay
-        if (buffer_ref* memory = pieces_.memory_for(*p.source)) {
-            splice(words_, *p.source, pieces_);
+        buffer_ref* const memory = pieces_.memory_for(*p.source);
+        buffer_ref* const shared = memory ? shared_pieces::find(*p.source) : nullptr;
+        if (shared && *shared) {
+            *memory = *shared;
+        } else if (memory) {
             detail::layout where;
             const output out{detail::dtype_of_word(p.source->code), memory, &where};
-            statement own{words_.program, words_.operands, words_.attributes, {&out, 1}};
-            own.is_piece = true;
-            evaluate_(own);
+            if (!p.reads.empty() || !evaluate_join(*p.source, out)) {
+                splice(words_, *p.source, pieces_);
+                statement own{words_.program, words_.operands, words_.attributes, {&out, 1}};
+                own.is_piece = true;
+                evaluate_(own);
+            }
+            if (shared) *shared = *memory;
         }
         for (const tree_node* r : p.reads) pieces_.use(*r);
     }
+}
+
+bool flat_statement::evaluate_join(tree_node& root, const output& to) {
+    operand whole;
+    whole.kind = operand_kind::lazy;
+    whole.type = to.type;
+    whole.tree = &root;
+    const word program = detail::make_word(word_kind::lazy, to.type);
+    const statement s{{&program, 1}, {&whole, 1}, {}, {&to, 1}};
+    if (!joined_statement(s)) return false;
+    evaluate_(s);
+    return true;
 }
 
 void flat_statement::evaluate_reshaped() {

@@ -98,6 +98,25 @@ using statement_function = std::function<void(const statement&)>;
 /// Evaluates a statement without a slot of its own, by the table of all keys.
 void evaluate_without_slot(const statement&);
 
+/// While it lives, a piece that several of these statements have is evaluated once by the calling thread: they are the
+/// parts of one statement, whose outputs no single plan computes.
+class shared_pieces {
+public:
+    explicit shared_pieces(std::span<const statement> parts);
+    ~shared_pieces();
+    shared_pieces(const shared_pieces&) = delete;
+    shared_pieces& operator=(const shared_pieces&) = delete;
+
+    /// The array of a piece that several statements have, empty until it is evaluated; null for any other piece.
+    static buffer_ref* find(const tree_node& source);
+    /// Leaves out of the pieces of a statement all that only pieces with an array read.
+    static void leave_out_known(std::vector<piece>&);
+
+private:
+    struct tables;
+    std::unique_ptr<tables> own_;
+};
+
 /// A flat statement for one that is not. The constructor evaluates the pieces below, one kernel each; a piece's array
 /// is released after its last use. Reshapes by digits beside other binders are evaluated too: (1) a reshape whose
 /// operand moves along bound axes only: the operand is evaluated and read at the index; (2) any other: its result is
@@ -128,6 +147,8 @@ private:
     /// Splices a statement that binds too many axes: it is made into trees, which are cut.
     void splice_as_trees(const statement&);
     void evaluate_pieces(const statement&);
+    /// Evaluates a join of parts that are copied one by one. Returns false, and does nothing, for any other tree.
+    bool evaluate_join(tree_node& root, const output& to);
     void evaluate_reshaped();
     void evaluate_operand(beginning, const operand& pick, dtype type);
     /// Evaluates a value of this rank into an array that has extent 1 along axes on which nothing moves.

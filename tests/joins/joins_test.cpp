@@ -135,6 +135,32 @@ TEST_CASE("a join is a value, and of many parts an array") {
     CHECK(sum(stack(planes, 1) * 2).item() == 120);
 }
 
+TEST_CASE("a value that parts of several shapes read is computed once, in a join and in several outputs") {
+    const array<double> x = drawn<double>({8}, 1);
+    const lazy<double> once = lazy<double>(x * 3 + 1).kept();
+    const array<double> wanted = x * 3 + 1;
+    const auto launches = [](const auto& f) {
+        const std::uint64_t before = counters().kernel_launches;
+        f();
+        return counters().kernel_launches - before;
+    };
+    array<double> joined;
+    std::vector<array<double>> made;
+    // A GPU's kernel chooses for each element.
+    CHECK(launches([&] { joined = concatenate({lazy(once(slice(0, 5)) + 1), lazy(-once(slice(0, 3)))}); }) <= 3);
+    CHECK(array_equal(joined, concatenate({array(wanted(slice(0, 5)) + 1), array(-wanted(slice(0, 3)))})).item());
+    CHECK(launches([&] {
+              const auto [a, b] = eval(once(slice(0, 5)) + 1, -once(slice(1, 4)));
+              made = {a, b};
+          }) <= 3);
+    CHECK(array_equal(made[0], wanted(slice(0, 5)) + 1).item());
+    CHECK(array_equal(made[1], -wanted(slice(1, 4))).item());
+    // A join that something reads is a piece of its own: its parts are copied.
+    const array<double> y =
+        lazy<double>(concatenate({x(slice(0, none, 2)), x(slice(none, none, -2))})).kept() * 2 + flip(x);
+    CHECK(array_equal(y, concatenate({x(slice(0, none, 2)), x(slice(none, none, -2))}) * 2 + flip(x)).item());
+}
+
 TEST_CASE("joins of scalars, random numbers and memory of the host's") {
     CHECK(holds(concatenate(std::tuple{broadcast_to(scalar(1), {2}), broadcast_to(scalar(2), {3})}), {5},
                 {1, 1, 2, 2, 2}));
