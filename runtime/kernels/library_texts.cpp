@@ -29,6 +29,7 @@ struct raw {
 
 /// The interpreter does not keep the point that a thread found last.
 int64 last_point() { return -1; }
+void keep_point(int64) {}
 
 #define INGOT_TEXT(name, parameters, ...) INGOT_TEXT_OF(name, parameters, __VA_ARGS__)
 #define INGOT_TEXT_OF(name, parameters, ...)               \
@@ -87,9 +88,9 @@ INGOT_TEXT(uniform_bin, (T x, raw<T> edges, int32 n, T first, T last, T per_widt
         }
     })
 
-// j: the last point that is not beyond x. It is first sought where it is among evenly spaced points, then where the
-// thread found the last one, for places may be sorted: a few loads in place of a dozen. With infinities the slope may be
-// NaN; then the other side decides.
+// j: the last point that is not beyond x. It is first sought where the thread found the last one, for places may be
+// sorted, then where it is among evenly spaced points, then at the next three: a few loads in place of a dozen. With
+// infinities the slope may be NaN; then the other side decides.
 INGOT_TEXT(interp, (double x, raw<double> xp, raw<double> fp, int given, double left, double right, double period,
                     double& y),
     const int64 n = xp.size();
@@ -99,27 +100,31 @@ INGOT_TEXT(interp, (double x, raw<double> xp, raw<double> fp, int given, double 
         if (at < 0) at += period;
     }
     int64 j = 0, m = n;
-    const double place = (at - xp[0]) * ((double)(n - 1) / (xp[n - 1] - xp[0]));
-    if (place >= 0 && place < (double)(n - 1)) {
-        int64 near = (int64)place;
-        if (at < xp[near]) --near;
-        if (near >= 0 && xp[near] <= at && at < xp[near + 1]) {
-            j = near;
-            m = 1;
-        }
-    }
-    auto&& last = last_point();
-    if (m > 1 && last >= 0 && last + 4 < n && xp[last] <= at && at < xp[last + 4]) {
+    const int64 last = last_point();
+    if (last >= 0 && last + 1 < n && xp[last] <= at && at < xp[last + 1]) {
         j = last;
-        m = at < xp[last + 1] ? 1 : 4;
+        m = 1;
     }
     if (m > 1) {
+        const double place = (at - xp[0]) * ((double)(n - 1) / (xp[n - 1] - xp[0]));
+        if (place >= 0 && place < (double)(n - 1)) {
+            int64 near = (int64)place;
+            if (at < xp[near]) --near;
+            if (near >= 0 && xp[near] <= at && at < xp[near + 1]) {
+                j = near;
+                m = 1;
+            }
+        }
+        if (m > 1 && last >= 0 && last + 4 < n && xp[last] <= at && at < xp[last + 4]) {
+            j = last;
+            m = 4;
+        }
         while (m > 1) {
             const int64 half = m >> 1;
             j += xp[j + half] <= at ? half : 0;
             m -= half;
         }
-        last = j;
+        keep_point(j);
     }
     if (at != at && n > 1) {
         y = at;
@@ -242,11 +247,17 @@ std::string_view preamble_of(library_text which) {
     if (which != library_text::interp) return {};
     return R"(#ifdef __CUDA_ARCH__
 __device__ inline long long last_point() { return -1; }
+__device__ inline void keep_point(long long) {}
 #else
-static inline long long& last_point() {
-    static thread_local long long found = -1;
-    return found;
+/// Of this thread, or of another one: any number is as right. Stacks lie apart, so that threads seldom share one; a
+/// thread_local variable in a loaded library is a call for each element.
+static inline long long* kept_point() {
+    alignas(64) static long long found[64][8];
+    const unsigned long long stack = (unsigned long long)__builtin_frame_address(0);
+    return found[(stack >> 20 ^ stack >> 23) % 64];
 }
+static inline long long last_point() { return __atomic_load_n(kept_point(), __ATOMIC_RELAXED); }
+static inline void keep_point(long long j) { __atomic_store_n(kept_point(), j, __ATOMIC_RELAXED); }
 #endif)";
 }
 
