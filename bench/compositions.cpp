@@ -2,31 +2,21 @@
 // their kernels, and the time to the first result.
 //   compositions RESULTS.jsonl [SHRINK]
 // SHRINK divides the first extent of every shape by 2^SHRINK, for trials without goals.
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <functional>
-#include <string>
 #include <tuple>
 #include <vector>
 
 #include <ingot/ingot.hpp>
 
-#include "report.hpp"
+#include "goal_table.hpp"
 
 using namespace ingot;
 
 namespace {
 
-using clock_type = std::chrono::steady_clock;
-
-double microseconds_since(clock_type::time_point start) {
-    return std::chrono::duration<double, std::micro>(clock_type::now() - start).count();
-}
-
-class table {
+class table : bench::goal_table {
 public:
-    table(const char* path, int shrink) : out_(path), shrink_(shrink) {}
+    using goal_table::goal_table;
 
     void run() {
         lattice_boltzmann();
@@ -43,36 +33,6 @@ public:
     }
 
 private:
-    index_t first(index_t extent) const { return std::max<index_t>(extent >> shrink_, 4); }
-
-    /// `goal` and `bytes`: of the whole size.
-    void measure(const std::string& name, double goal, const std::function<void()>& f) {
-        auto start = clock_type::now();
-        f();
-        synchronize();
-        const double cold = microseconds_since(start);
-        const auto before = counters().kernel_launches;
-        f();
-        const auto kernels = counters().kernel_launches - before;
-        synchronize();
-        std::vector<double> times;
-        for (int round = 0; round < 7; ++round) {
-            constexpr int calls = 5;
-            start = clock_type::now();
-            for (int i = 0; i < calls; ++i) f();
-            synchronize();
-            times.push_back(microseconds_since(start) / calls);
-        }
-        out_.add({.section = "compositions",
-                  .name = name,
-                  .unit = "us",
-                  .time = bench::median(times),
-                  .kind = shrink_ == 0 ? bench::promise::limit : bench::promise::none,
-                  .goal = goal,
-                  .note = std::to_string(kernels) + " kernels, first result after " +
-                          std::to_string(static_cast<int>(cold / 1e3)) + " ms"});
-    }
-
     void lattice_boltzmann() {
         const index_t n = 4096;
         const array<float> f = random::uniform<float>({9, first(n), n}) * 1.0f + 0.5f;
@@ -195,9 +155,6 @@ private:
             z = sum(exp(-2.0f * sum(d * d, -1)) * w, 1);
         });
     }
-
-    bench::report out_;
-    const int shrink_;
 };
 
 }  // namespace
@@ -205,5 +162,5 @@ private:
 // NOLINTNEXTLINE(bugprone-exception-escape): an error ends the program with its text
 int main(int argc, char** argv) {
     if (argc < 2) return std::fprintf(stderr, "usage: compositions RESULTS.jsonl [SHRINK]\n"), 2;
-    table(argv[1], argc > 2 ? std::atoi(argv[2]) : 0).run();
+    table("compositions", argv[1], argc > 2 ? std::atoi(argv[2]) : 0).run();
 }

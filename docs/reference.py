@@ -365,15 +365,22 @@ def read_headers(folder):
     return {path.relative_to(folder).as_posix(): declarations.read(path) for path in sorted(folder.rglob("*.hpp"))}
 
 
-def main(action="--write", *arguments):
-    folder = pathlib.Path(arguments[0]) if action == "--check" and arguments else HEADERS
+def entries_by_header(folder):
+    """The public entries of each header that has some, and their names."""
     read = read_headers(folder)
     everywhere = {name: found for one in read.values() for name, found in inner_names(one).items()}
-    by_header = {}
+    by_header, names = {}, set()
     for header, members in read.items():
         entries = public_entries(members, everywhere | inner_names(members))
         if entries:
             by_header[header] = list(entries.values())
+            names |= entries.keys()
+    return by_header, names
+
+
+def main(action="--write", *arguments):
+    folder = pathlib.Path(arguments[0]) if action == "--check" and arguments else HEADERS
+    by_header, _ = entries_by_header(folder)
     missing = [f"{':'.join(map(str, entry.declarations[0].place))}: {what}"
                for entries in by_header.values() for entry in entries for what in missing_of(entry)]
     if missing:

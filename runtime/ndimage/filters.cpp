@@ -112,7 +112,7 @@ any_lazy along_lines(const any_lazy& x, const std::vector<line>& lines, const st
         constant = constant || b == border::constant || b == border::grid_constant;
     }
     std::vector<reach> reaches(borders.size());
-    if (!runtime::fits_one_expression(together, lines.size()) || (constant && cval != 0)) {
+    if (!runtime::fits_one_expression(x, together, lines.size()) || (constant && cval != 0)) {
         any_lazy result = x;
         for (const line& l : lines) {
             if (&l != lines.data()) result = result.kept();

@@ -43,8 +43,15 @@ constexpr reach reversed(reach r) { return {r.after, r.before}; }
 any_lazy bordered(const any_lazy& x, int axis, reach, ndimage::border, double cval);
 /// x with elements beyond the ends of all axes.
 any_lazy bordered(const any_lazy& x, std::span<const reach>, std::span<const ndimage::border>, double cval);
-/// Whether one expression has room for that many reads of an operand with borders on so many axes.
-constexpr bool fits_one_expression(std::size_t reads, std::size_t axes) { return reads * axes <= 40; }
+/// The device of x, on which arrays beside it are made.
+inline ingot::device device_of(const any_lazy& x) {
+    return x.device() == detail::no_device ? current_device() : x.device();
+}
+/// Whether that many reads of x with borders on so many axes are one expression. The host has no vectors of indices, so
+/// that there only few places alone repay what a temporary costs.
+inline bool fits_one_expression(const any_lazy& x, std::size_t reads, std::size_t axes) {
+    return !device_of(x).is_host() && reads * axes <= 40;
+}
 /// x with its borders, of which so many elements are read at once: a temporary where one expression has no room for
 /// them.
 any_lazy bordered_for(std::size_t reads, const any_lazy& x, std::span<const reach>, std::span<const ndimage::border>,
@@ -58,10 +65,6 @@ any_lazy windows_along(const any_lazy& x, int axis, index_t size);
 /// All windows of that shape, whose axes are the last ones.
 any_lazy windows_around(const any_lazy& x, std::span<const index_t> shape);
 
-/// The device of x, on which arrays beside it are made.
-inline ingot::device device_of(const any_lazy& x) {
-    return x.device() == detail::no_device ? current_device() : x.device();
-}
 /// The expression that a filter reads at many places: an array, or a temporary.
 inline any_lazy read_often(const detail::image& x) { return any_lazy(x.tree, x.type).kept(); }
 /// float32 for float32 and halves, float64 for other real numbers; complex numbers stay.

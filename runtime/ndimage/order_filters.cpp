@@ -104,7 +104,7 @@ places places_in(const window& w) { return w.is_box ? runtime::places_of_box(w.a
 
 /// The box of a window, one axis after the other; few elements are one expression.
 any_lazy extremum_of_box(const any_lazy& x, extremum which, const window& w, double cval) {
-    if (runtime::fits_one_expression(w.count, w.at.shape.size())) {
+    if (runtime::fits_one_expression(x, w.count, w.at.shape.size())) {
         any_lazy result = bordered(x, w.reaches, w.borders, cval);
         for (std::size_t j = 0; j < w.at.shape.size(); ++j)
             result = extremum_of_line(result, static_cast<int>(j), which, w.at.shape[j]);
@@ -113,9 +113,12 @@ any_lazy extremum_of_box(const any_lazy& x, extremum which, const window& w, dou
     any_lazy result = x;
     for (std::size_t j = 0; j < w.at.shape.size(); ++j) {
         const int axis = static_cast<int>(j);
-        if (w.at.shape[j] > 1)
-            result = extremum_of_line(bordered(result.kept(), axis, w.reaches[j], w.borders[j], cval), axis, which,
-                                      w.at.shape[j]);
+        if (w.at.shape[j] == 1) continue;
+        std::vector<reach> reaches(w.reaches.size());
+        reaches[j] = w.reaches[j];
+        const auto size = static_cast<std::size_t>(w.at.shape[j]);
+        const any_lazy p = bordered_for(size, result.kept(), reaches, w.borders, cval);
+        result = extremum_of_line(p, axis, which, w.at.shape[j]);
     }
     return result;
 }
