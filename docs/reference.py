@@ -305,6 +305,7 @@ TEST_HEAD = """// Made by docs/reference.py.
 #include <ingot/distributed.hpp>
 #include <ingot/ingot.hpp>
 #include <ingot/ndimage.hpp>
+#include <ingot/signal.hpp>
 #include <ingot/solvers.hpp>
 #include <ingot/sparse.hpp>
 
