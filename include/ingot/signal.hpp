@@ -4,4 +4,6 @@
 #include <ingot/signal/convolutions.hpp>
 #include <ingot/signal/designs.hpp>
 #include <ingot/signal/recurrences.hpp>
+#include <ingot/signal/resampling.hpp>
+#include <ingot/signal/smoothing.hpp>
 #include <ingot/signal/spectra.hpp>

@@ -152,7 +152,6 @@ tree_ref convolved_by_transforms(const char* operation, const image& first, cons
     const dtype both = promote(signal_dtype(first.type), signal_dtype(second.type));
     return runtime::with_signal_type(both, [&]<class T>(std::type_identity<T>) {
         const lazy<T> a = signal_as<T>(longer), b = signal_as<T>(other);
-        if (along.empty()) return lazy<T>(a * b).tree();
         extents_list points;
         bool a_is_longer = true, b_is_longer = true;
         for (const index_t j : along) {
@@ -161,7 +160,8 @@ tree_ref convolved_by_transforms(const char* operation, const image& first, cons
             a_is_longer = a_is_longer && m[k] >= n[k];
             b_is_longer = b_is_longer && n[k] >= m[k];
         }
-        lazy<T> result = in_blocks && a_is_longer   ? in_overlapping_blocks(a, b, along)
+        lazy<T> result = along.empty()              ? lazy<T>(a * b)
+                         : in_blocks && a_is_longer ? in_overlapping_blocks(a, b, along)
                          : in_blocks && b_is_longer ? in_overlapping_blocks(b, a, along)
                                                     : multiplied(a, b, points, along);
         for (const index_t j : mode == convolve_mode::same ? every_axis : along) {

@@ -1,13 +1,14 @@
-// Recurrences by blocks. With the state z, a filter is z' = A z + B u, y = C z + D u. A block of n steps is a filter of
-// the same kind, whose operand and result are vectors of n elements: its matrices are responses to one element each,
-// found by the recurrence. One product of matrices gives all blocks' results from rest and the states that they leave;
-// these are the operand of the recurrence from block to block, whose result, the states that enter, adds a few products
-// to each element.
+// Recurrences by blocks. A filter makes outputs and its next state of inputs and its state, by matrices. A block of n
+// steps is a filter of the same kind, whose operand and result are vectors of n elements: its matrices are responses to
+// one element each, found by the recurrence. One product of matrices gives all blocks' results from rest and the states
+// that they leave; these are the operand of the recurrence from block to block, whose result, the states that enter,
+// adds a few products to each element.
 #include <ingot/signal/recurrences.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include <ingot/core/joins.hpp>
 #include <ingot/core/padding.hpp>
@@ -21,6 +22,7 @@ namespace ingot::detail {
 using runtime::extended;
 using runtime::numbers_on;
 using runtime::part_of_last;
+using runtime::part_of_signal;
 using runtime::signal_as;
 using runtime::signal_axis;
 using signal::second_order_sections;
@@ -28,9 +30,13 @@ using signal::transfer_function;
 
 namespace {
 
-/// Powers of a transfer function's matrix have elements that nearly cancel; their sums keep float64's precision this
-/// way.
+/// Responses of a transfer function's states are long and nearly cancel: with float64 alone those of five poles near 1
+/// would be known to a few digits.
+#ifdef __SIZEOF_FLOAT128__
+__extension__ typedef __float128 precise;
+#else
 using precise = long double;
+#endif
 using precise_vector = std::vector<precise>;
 
 /// A matrix on the host in C order.
@@ -38,32 +44,75 @@ struct small_matrix {
     std::size_t rows, columns;
     precise_vector values = precise_vector(rows * columns);
     precise& operator()(std::size_t i, std::size_t j) { return values[i * columns + j]; }
-    precise operator()(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
+    const precise& operator()(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
+    std::span<precise> row(std::size_t i) { return {&values[i * columns], columns}; }
 };
-small_matrix identity_of(std::size_t n) {
-    small_matrix m{n, n};
-    for (std::size_t i = 0; i < n; ++i) m(i, i) = 1;
+small_matrix product_of(const small_matrix& a, const small_matrix& b) {
+    small_matrix c{a.rows, b.columns};
+    for (std::size_t i = 0; i < a.rows; ++i)
+        for (std::size_t k = 0; k < a.columns; ++k)
+            for (std::size_t j = 0; j < b.columns; ++j) c(i, j) += a(i, k) * b(k, j);
+    return c;
+}
+/// l^-1 m, of a lower triangular matrix.
+small_matrix solved(const small_matrix& l, small_matrix m) {
+    for (std::size_t j = 0; j < m.columns; ++j)
+        for (std::size_t i = 0; i < m.rows; ++i) {
+            for (std::size_t k = 0; k < i; ++k) m(i, j) -= l(i, k) * m(k, j);
+            m(i, j) /= l(i, i);
+        }
     return m;
 }
-/// m v.
-precise_vector times(const small_matrix& m, const precise_vector& v) {
-    precise_vector product(m.rows);
-    for (std::size_t i = 0; i < m.rows; ++i)
-        for (std::size_t j = 0; j < m.columns; ++j) product[i] += m(i, j) * v[j];
-    return product;
+
+/// Sections in cascade; a section's coefficients of equal number, a0 is 1.
+using cascade = std::vector<transfer_function>;
+
+std::size_t states_of(const transfer_function& section) { return section.b.size() - 1; }
+std::size_t states_of(const cascade& all_sections) {
+    return std::accumulate(all_sections.begin(), all_sections.end(), std::size_t{0},
+                           [](std::size_t n, const transfer_function& s) { return n + states_of(s); });
 }
-precise_vector column_of(const small_matrix& m, std::size_t j) {
-    precise_vector v(m.rows);
-    for (std::size_t i = 0; i < m.rows; ++i) v[i] = m(i, j);
-    return v;
+bool has_taps_alone(const transfer_function& f) {
+    return std::all_of(f.a.begin() + 1, f.a.end(), [](double a) { return a == 0; });
 }
 
-/// z' = A z + B u, y = C z + D u.
-struct state_space {
-    small_matrix a, b, c, d;
-    std::size_t states() const { return a.rows; }
-    std::size_t inputs() const { return b.columns; }
-    std::size_t outputs() const { return c.rows; }
+constexpr std::size_t no_input = static_cast<std::size_t>(-1);
+
+/// Sections step by step, in the transposed direct form II. `advance` makes one step with 1 at an input, or from the
+/// state alone, and returns the outputs.
+struct sections_system {
+    const cascade& sections;
+    std::size_t states() const { return states_of(sections); }
+    static constexpr std::size_t width() { return 1; }
+    precise_vector advance(precise_vector& z, std::size_t input) const {
+        precise x = input == no_input ? 0 : 1;
+        precise* at = z.data();
+        for (const transfer_function& s : sections) {
+            const std::size_t n = states_of(s);
+            const precise y = s.b[0] * x + (n > 0 ? at[0] : 0);
+            for (std::size_t i = 0; i < n; ++i) at[i] = s.b[i + 1] * x - s.a[i + 1] * y + (i + 1 < n ? at[i + 1] : 0);
+            x = y;
+            at += n;
+        }
+        return {x};
+    }
+    /// Whether the states' responses may nearly cancel, as those of sections do not.
+    bool may_cancel() const { return sections.size() == 1 && states() > 2 && !has_taps_alone(sections[0]); }
+};
+/// Blocks: their inputs are the states that blocks leave, their outputs those that enter.
+struct blocks_system {
+    small_matrix to_state;
+    std::size_t states() const { return to_state.rows; }
+    std::size_t width() const { return to_state.rows; }
+    precise_vector advance(precise_vector& z, std::size_t input) const {
+        precise_vector next(z.size());
+        for (std::size_t i = 0; i < z.size(); ++i)
+            for (std::size_t j = 0; j < z.size(); ++j) next[j] += z[i] * to_state(i, j);
+        if (input != no_input) next[input] += 1;
+        std::swap(z, next);
+        return next;
+    }
+    static constexpr bool may_cancel() { return false; }
 };
 
 /// The steps that are one block, from rest or from a state.
@@ -72,73 +121,63 @@ struct block_response {
     small_matrix from_state;  // (state, outputs)
     small_matrix to_state;    // (state, the state at the end)
 };
-block_response response_of(const state_space& s, std::size_t steps) {
-    const std::size_t p = s.inputs(), q = s.outputs(), n = s.states();
-    block_response r{{steps * p, steps * q + n}, {n, steps * q}, {n, n}};
+template <class S>
+block_response response_of(const S& s, std::size_t steps) {
+    const std::size_t p = s.width(), n = s.states();
+    block_response r{{steps * p, steps * p + n}, {n, steps * p}, {n, n}};
     for (std::size_t i = 0; i < n; ++i) {
         precise_vector z(n);
         z[i] = 1;
-        for (std::size_t t = 0; t < steps; ++t) {
-            std::ranges::copy(times(s.c, z), &r.from_state(i, t * q));
-            z = times(s.a, z);
-        }
-        std::ranges::copy(z, &r.to_state(i, 0));
+        for (std::size_t t = 0; t < steps; ++t) std::ranges::copy(s.advance(z, no_input), &r.from_state(i, t * p));
+        std::ranges::copy(z, r.to_state.row(i).begin());
     }
     for (std::size_t i = 0; i < p; ++i) {
-        precise_vector y = column_of(s.d, i), z = column_of(s.b, i);
+        precise_vector z(n);
         for (std::size_t t = 0; t < steps; ++t) {
+            const precise_vector y = s.advance(z, t == 0 ? i : no_input);
             for (std::size_t from = 0; from + t < steps; ++from)
-                std::ranges::copy(y, &r.from_rest(from * p + i, (from + t) * q));
-            std::ranges::copy(z, &r.from_rest((steps - 1 - t) * p + i, steps * q));
-            y = times(s.c, z);
-            z = times(s.a, z);
+                std::ranges::copy(y, &r.from_rest(from * p + i, (from + t) * p));
+            std::ranges::copy(z, &r.from_rest((steps - 1 - t) * p + i, steps * p));
         }
     }
     return r;
 }
-/// The recurrence from block to block: it takes the states that blocks leave and gives those that enter.
-state_space next_level(const small_matrix& to_state) {
-    const std::size_t n = to_state.rows;
-    small_matrix a{n, n};
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < n; ++j) a(i, j) = to_state(j, i);
-    return {a, identity_of(n), identity_of(n), {n, n}};
+
+precise root_of(precise x) {
+    precise root = std::sqrt(static_cast<double>(x));
+    for (int k = 0; k < 2; ++k) root = (root + x / root) / 2;
+    return root;
 }
-
-/// Sections in cascade; a section's coefficients of equal number, a0 is 1.
-using cascade = std::vector<transfer_function>;
-
-std::size_t states_of(const transfer_function& section) { return section.b.size() - 1; }
-std::size_t states_of(const cascade& all) {
-    return std::accumulate(all.begin(), all.end(), std::size_t{0},
-                           [](std::size_t n, const transfer_function& s) { return n + states_of(s); });
-}
-
-/// One step of all sections in the transposed direct form II.
-precise step(const cascade& all, precise_vector& z, precise x) {
-    precise* at = z.data();
-    for (const transfer_function& s : all) {
-        const std::size_t n = states_of(s);
-        const precise y = s.b[0] * x + (n > 0 ? at[0] : 0);
-        for (std::size_t i = 0; i < n; ++i) at[i] = s.b[i + 1] * x - s.a[i + 1] * y + (i + 1 < n ? at[i + 1] : 0);
-        x = y;
-        at += n;
+/// The lower triangular l of m = l q, where q's rows are orthonormal and replace m's.
+small_matrix orthonormalise(small_matrix& m) {
+    small_matrix l{m.rows, m.rows};
+    for (std::size_t i = 0; i < m.rows; ++i) {
+        const std::span<precise> row = m.row(i);
+        for (int time = 0; time < 2; ++time)
+            for (std::size_t k = 0; k < i; ++k) {
+                const precise along = std::inner_product(row.begin(), row.end(), m.row(k).begin(), precise{0});
+                l(i, k) += along;
+                for (std::size_t j = 0; j < row.size(); ++j) row[j] -= along * m(k, j);
+            }
+        l(i, i) = root_of(std::inner_product(row.begin(), row.end(), row.begin(), precise{0}));
+        for (precise& x : row) x /= l(i, i);
     }
-    return x;
+    return l;
 }
-state_space state_space_of(const cascade& all) {
-    const std::size_t n = states_of(all);
-    state_space s{{n, n}, {n, 1}, {1, n}, {1, 1}};
-    precise_vector z(n);
-    s.d(0, 0) = step(all, z, 1);
-    for (std::size_t i = 0; i < n; ++i) s.b(i, 0) = z[i];
-    for (std::size_t j = 0; j < n; ++j) {
-        precise_vector unit(n);
-        unit[j] = 1;
-        s.c(0, j) = step(all, unit, 0);
-        for (std::size_t i = 0; i < n; ++i) s.a(i, j) = unit[i];
+/// Counts states in coordinates in which their responses are orthonormal: then no error of a state grows. Returns the
+/// coordinates of the states that they replace.
+small_matrix with_orthonormal_responses(block_response& r) {
+    const small_matrix l = orthonormalise(r.from_state);
+    r.to_state = product_of(solved(l, r.to_state), l);
+    const std::size_t n = l.rows, first = r.from_rest.columns - n;
+    for (std::size_t i = 0; i < r.from_rest.rows; ++i) {
+        const std::span<precise> ends = r.from_rest.row(i).subspan(first);
+        precise_vector changed(n);
+        for (std::size_t k = 0; k < n; ++k)
+            for (std::size_t j = 0; j <= k; ++j) changed[j] += ends[k] * l(k, j);
+        std::ranges::copy(changed, ends.begin());
     }
-    return s;
+    return l;
 }
 
 [[noreturn]] void throw_bad_filter(const char* operation, const std::string& what) {
@@ -163,82 +202,83 @@ cascade cascade_of(const char* operation, const second_order_sections& sos) {
 }
 
 /// The steps of a block at the first level, and at the others, whose operands are vectors of states.
-index_t steps_of_block(const state_space& s) {
-    const std::size_t n = s.states();
-    if (s.inputs() == 1) {
-        std::size_t steps = 32;
-        while (steps < 4 * n) steps *= 2;
-        return static_cast<index_t>(steps);
-    }
-    return static_cast<index_t>(std::max<std::size_t>(2, 64 / n));
+index_t steps_of_block(const sections_system& s) {
+    std::size_t steps = 32;
+    while (steps < 4 * s.states()) steps *= 2;
+    return static_cast<index_t>(steps);
+}
+index_t steps_of_block(const blocks_system& s) {
+    return static_cast<index_t>(std::max<std::size_t>(2, 64 / s.states()));
 }
 
 template <class T>
 using wide = std::conditional_t<kind_of(dtype_of<T>) == kind::complex, std::complex<double>, double>;
 
-/// Rows of n steps through a recurrence, evaluated now; the state in which they end is left in `end` where it is given.
 template <class T>
-lazy<T> respond(const state_space& s, const lazy<T>& u, index_t n, const std::optional<lazy<wide<T>>>& start,
-                lazy<wide<T>>* end, ingot::device where) {
-    using W = wide<T>;
-    const auto p = static_cast<index_t>(s.inputs()), q = static_cast<index_t>(s.outputs());
-    const auto d = static_cast<index_t>(s.states());
-    const index_t rows = u.shape()[0], steps = std::min(n, steps_of_block(s)), blocks = (n + steps - 1) / steps;
-    const block_response r = response_of(s, static_cast<std::size_t>(steps));
-    const auto on_device = [&]<class N>(std::type_identity<N>, const small_matrix& m) {
-        return numbers_on<N>(where, {m.values.begin(), m.values.end()},
-                             {static_cast<index_t>(m.rows), static_cast<index_t>(m.columns)});
-    };
-    const std::type_identity<T> own{};
-    const std::type_identity<W> widest{};
+array<T> on_device(ingot::device where, const small_matrix& m) {
+    return numbers_on<T>(where, {m.values.begin(), m.values.end()},
+                         {static_cast<index_t>(m.rows), static_cast<index_t>(m.columns)});
+}
 
-    const index_t beyond = blocks * steps - n;
+/// Rows of n steps through a recurrence, evaluated now; the state in which they end is left in `end` where it is given.
+template <class T, class S>
+lazy<T> respond(const S& s, const lazy<T>& u, index_t n, const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end,
+                ingot::device where) {
+    using W = wide<T>;
+    const auto p = static_cast<index_t>(s.width()), d = static_cast<index_t>(s.states());
+    const index_t rows = u.shape()[0], steps = std::min(n, steps_of_block(s)), blocks = (n + steps - 1) / steps;
+    block_response r = response_of(s, static_cast<std::size_t>(steps));
+    std::optional<small_matrix> coordinates;
+    if (blocks > 1 && s.may_cancel()) coordinates = with_orthonormal_responses(r);
+
+    const index_t beyond = blocks * steps - n, outputs = steps * p;
     const lazy<T> whole = beyond == 0 ? u : lazy<T>(pad(u, {{0, 0}, {0, beyond * p}}));
-    const array<T> from_rest = on_device(own, r.from_rest);
-    const lazy<T> cut = reshape(whole, {rows * blocks, steps * p});
+    const array<T> from_rest = on_device<T>(where, r.from_rest);
+    const lazy<T> cut = reshape(whole, {rows * blocks, outputs});
     const lazy<T> made = blocks > 1 ? lazy<T>(array<T>(matmul(cut, from_rest)))
-                                    : lazy<T>(matmul(cut, from_rest(all, slice(0, steps * q))));
-    lazy<T> y = blocks > 1 ? part_of_last(made, 0, steps * q) : made;
-    std::optional<lazy<W>> last = start;  // the state that enters the last block
-    if (start || blocks > 1) {
-        lazy<W> entering = start ? *start : lazy<W>(zeros<W>({rows, d}));
-        if (blocks > 1) {
-            const lazy<W> left = reshape(lazy<W>(part_of_last(made, steps * q, steps * q + d)), {rows, blocks * d});
-            entering = respond<W>(next_level(r.to_state), left, blocks, start, nullptr, where);
-            last = part_of_last(entering, (blocks - 1) * d, blocks * d);
-        }
-        const lazy<T> z = astype<T>(reshape(entering, {rows * blocks, d}));
-        const array<T> from_state = on_device(own, r.from_state);
+                                    : lazy<T>(matmul(cut, from_rest(all, slice(0, outputs))));
+    lazy<T> y = blocks > 1 ? part_of_last(made, 0, outputs) : made;
+    std::optional<lazy<W>> entering = start;
+    if (start && coordinates) entering = matmul(*start, on_device<W>(where, *coordinates));
+    if (blocks > 1) {
+        const lazy<W> left = reshape(lazy<W>(part_of_last(made, outputs, outputs + d)), {rows, blocks * d});
+        entering = respond<W>(blocks_system{r.to_state}, left, blocks, entering, nullptr, where);
+    }
+    if (entering) {
+        const lazy<T> z = astype<T>(reshape(*entering, {rows * blocks, d}));
+        const array<T> from_state = on_device<T>(where, r.from_state);
         if (d <= 8)
             for (index_t i = 0; i < d; ++i) y = y + z(all, slice(i, i + 1)) * from_state(i);
         else
             y = y + matmul(z, from_state);
     }
     if (end != nullptr) {
-        const index_t rest = n - (blocks - 1) * steps, behind = steps * q;
-        const array<W> to_end = on_device(widest, r.from_rest)(slice((steps - rest) * p, none), slice(behind, none));
+        // The last block's elements in the states' own coordinates.
+        const index_t rest = n - (blocks - 1) * steps;
+        const block_response last = response_of(s, static_cast<std::size_t>(rest));
+        const array<W> to_end = on_device<W>(where, last.from_rest)(all, slice(rest * p, none));
         *end = matmul(lazy<W>(part_of_last(u, (n - rest) * p, n * p)), to_end);
-        if (last)
-            *end = *end + matmul(*last, on_device(widest, response_of(s, static_cast<std::size_t>(rest)).to_state));
+        if (entering) {
+            const small_matrix to_state = coordinates ? solved(*coordinates, last.to_state) : last.to_state;
+            *end = *end + matmul(part_of_last(*entering, (blocks - 1) * d, blocks * d), on_device<W>(where, to_state));
+        }
     }
     // An array in another shape is a view; an expression would find each element's block by divisions.
-    const lazy<T> result = reshape(array<T>(y), {rows, blocks * steps * q});
-    return beyond == 0 ? result : part_of_last(result, 0, n * q);
+    const lazy<T> result = reshape(array<T>(y), {rows, blocks * outputs});
+    return beyond == 0 ? result : part_of_last(result, 0, n * p);
 }
 
 /// Rows through a cascade.
 template <class T>
 lazy<T> filtered_rows(const cascade& f, const lazy<T>& x, const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end,
                       ingot::device where) {
-    const state_space s = state_space_of(f);
-    if (s.states() == 0) return x * s.d(0, 0);
+    const sections_system s{f};
+    precise_vector none_kept;
+    if (s.states() == 0) return x * static_cast<part_of_signal<T>>(s.advance(none_kept, 0)[0]);
     return respond<T>(s, x, x.shape()[1], start, end, where);
 }
 
 bool is_empty_signal(const image& e) { return e.tree->extents().size() == 0; }
-bool has_taps_alone(const transfer_function& f) {
-    return std::all_of(f.a.begin() + 1, f.a.end(), [](double a) { return a == 0; });
-}
 
 tree_ref from_rest(const image& e, const signal_axis& a, const cascade& f) {
     return runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {

@@ -42,10 +42,10 @@ namespace signal {
 /// are broadcast. In mode `same` the result has a's shape; in mode `valid` one of both lies within the other. Throws
 /// shape_error where they have not as many axes, or extents do not fit.
 ///
-///     const array<double> a{1, 2, 3}, b{0, 1, 0.5};
+///     const array<double> a{1, 2, 3}, b{1, 1, 0.5};
 ///     std::cout << round(signal::fftconvolve(a, b), 6) << ' ' << round(signal::fftconvolve(a, b, convolve_mode::same),
 ///     6);
-///     // prints: [0.  1.  2.5 4.  1.5] [1.  2.5 4. ]
+///     // prints: [1.  3.  5.5 4.  1.5] [3.  5.5 4. ]
 template <array_expression A, array_expression B>
 auto fftconvolve(const A& a, const B& b, convolve_mode mode = convolve_mode::full) {
     return detail::signal_of_both<A, B>::of(detail::convolved_by_transforms("fftconvolve", a, b, mode, nullptr, false));
