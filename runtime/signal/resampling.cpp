@@ -11,6 +11,7 @@
 #include <ingot/core/gather.hpp>
 #include <ingot/core/windows.hpp>
 #include <ingot/fft/transforms.hpp>
+#include <ingot/linalg/products.hpp>
 #include <ingot/signal/recurrences.hpp>
 
 #include "runtime/signal/signals.hpp"
@@ -104,26 +105,26 @@ struct rate_filter {
 };
 constexpr index_t floor_of(index_t a, index_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
-/// `count` elements of rows at the other rate. The result at q * up + p is the sum over k of tap(p * down + middle - k
-/// * up) times the element at q * down + k.
+/// `count` elements of rows at the other rate. Result p of a period is the sum over k of tap(p * down + middle - k *
+/// up) times element k; the next period is `down` elements behind.
 template <class T>
 lazy<T> at_other_rate(const lazy<T>& x, const rate_filter& f, index_t count, double beyond, ingot::device where) {
-    using R = part_of_signal<T>;
-    const index_t n = x.shape()[1], groups = (count + f.up - 1) / f.up;
+    // About 32 elements of the result are one row of a product of matrices: the window's elements that meet no tap cost
+    // less than sums that are no library's.
+    const index_t periods = std::max<index_t>(1, 32 / f.up), outputs = periods * f.up, step = periods * f.down;
+    const index_t n = x.shape()[1], groups = (count + outputs - 1) / outputs;
     const index_t first = -floor_of(f.size() - 1 - f.middle, f.up);
-    const index_t last = floor_of((f.up - 1) * f.down + f.middle, f.up), window = last - first + 1;
-    const index_t before = -first, behind = std::max<index_t>((groups - 1) * f.down + last + 1 - n, 0);
+    const index_t last = floor_of((outputs - 1) * f.down + f.middle, f.up), window = last - first + 1;
+    const index_t before = -first, behind = std::max<index_t>((groups - 1) * step + last + 1 - n, 0);
     const lazy<T> whole = before + behind == 0 ? x : lazy<T>(pad(x, {{0, 0}, {before, behind}}, beyond));
-    std::vector<double> columns(static_cast<std::size_t>(window * f.up));
+    std::vector<double> columns(static_cast<std::size_t>(window * outputs));
     for (index_t k = 0; k < window; ++k)
-        for (index_t p = 0; p < f.up; ++p)
-            columns[static_cast<std::size_t>(p * window + k)] = f.tap(p * f.down + f.middle - (first + k) * f.up);
+        for (index_t p = 0; p < outputs; ++p)
+            columns[static_cast<std::size_t>(k * outputs + p)] = f.tap(p * f.down + f.middle - (first + k) * f.up);
     const lazy<T> all_windows = sliding_window_view(whole, window, -1);
-    const lazy<T> windows = all_windows(all, slice(0, (groups - 1) * f.down + 1, f.down));
-    const array<R> taps = numbers_on<R>(where, columns, {f.up, window});
-    const array<T> made = sum(expand_dims(windows, 2) * taps, -1);
-    const index_t rows = x.shape()[0];
-    return part_of_last(lazy<T>(reshape(made, {rows, groups * f.up})), 0, count);
+    const lazy<T> windows = all_windows(all, slice(0, (groups - 1) * step + 1, step));
+    const array<T> made = matmul(windows, numbers_on<T>(where, columns, {window, outputs}));
+    return part_of_last(lazy<T>(reshape(made, {x.shape()[0], groups * outputs})), 0, count);
 }
 
 }  // namespace

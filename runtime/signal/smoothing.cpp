@@ -12,6 +12,7 @@
 #include <ingot/core/places.hpp>
 #include <ingot/core/scans.hpp>
 #include <ingot/core/selection.hpp>
+#include <ingot/core/windows.hpp>
 #include <ingot/linalg/products.hpp>
 #include <ingot/ndimage/filters.hpp>
 
@@ -61,6 +62,21 @@ std::vector<double> edge_weights(index_t window, index_t order, index_t count, b
     return columns;
 }
 
+/// `count` sums of products with reversed weights, at places where all elements are given. Few are one expression.
+template <class T>
+lazy<T> inside_of(const lazy<T>& x, const std::vector<double>& weights, index_t count, ingot::device where) {
+    constexpr index_t most_taps_along = 33;
+    const auto n = static_cast<index_t>(weights.size());
+    const std::vector<double> taps(weights.rbegin(), weights.rend());
+    if (n > most_taps_along) {
+        const lazy<T> windows = sliding_window_view(x, n, -1)(ellipsis, slice(0, count), all);
+        return sum(windows * numbers_on<T>(where, taps, {n}), -1);
+    }
+    lazy<T> total = part_of_last(x, 0, count) * taps[0];
+    for (index_t k = 1; k < n; ++k) total = total + part_of_last(x, k, k + count) * taps[static_cast<std::size_t>(k)];
+    return total;
+}
+
 }  // namespace
 
 tree_ref polynomially_smoothed(const image& e, index_t window, index_t order, const signal::savgol_options& how) {
@@ -69,21 +85,30 @@ tree_ref polynomially_smoothed(const image& e, index_t window, index_t order, co
     if (how.mode == savgol_mode::interp && window > a.extent)
         throw shape_error("[savgol_filter] a window of " + std::to_string(window) + " of " + std::to_string(a.extent) +
                           " elements; mode interp wants a window that is no longer");
+    if (how.mode != savgol_mode::interp || window == 1 || e.tree->extents().size() == 0) {
+        const image x{runtime::as_type({e.tree, e.type}, signal_dtype(e.type)).tree(), signal_dtype(e.type)};
+        return correlated_along("savgol_filter", x, weights, a.axis, {.mode = border_of(how.mode), .cval = how.cval},
+                                true);
+    }
     return runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {
-        const lazy<T> x = signal_as<T>(e).kept();
-        const tree_ref smoothed = correlated_along("savgol_filter", x, weights, a.axis,
-                                                   {.mode = border_of(how.mode), .cval = how.cval}, true);
+        const ingot::device where = runtime::device_of(e);
+        const lazy<T> x = moveaxis(lazy<T>(array<T>(signal_as<T>(e))), a.axis, -1);
         const index_t half = window / 2, n = a.extent;
-        if (how.mode != savgol_mode::interp || half == 0 || e.tree->extents().size() == 0) return smoothed;
-        const auto edge = [&](bool at_end) {
-            const lazy<T> rows = moveaxis(x, a.axis, -1);
-            const lazy<T> inside = at_end ? part_of_last(rows, n - window, n) : part_of_last(rows, 0, window);
-            const array<T> columns =
-                numbers_on<T>(runtime::device_of(e), edge_weights(window, order, half, at_end, how), {window, half});
-            return lazy<T>(moveaxis(matmul(inside, columns), -1, a.axis));
+        const with_device there(where);
+        array<T> y = empty<T>(shape_like(e.tree->extents().span()));
+        const auto write = [&](index_t first, index_t behind, const lazy<T>& values) {
+            moveaxis(y, a.axis, -1)(ellipsis, slice(first, behind)) = values;
         };
-        const lazy<T> middle = sliced("savgol_filter", lazy<T>::of(smoothed), a.axis, slice(half, n - half));
-        return joined("savgol_filter", lazy_parts<T>{edge(false), middle, edge(true)}, a.axis).tree();
+        // Of an even number of taps one more lies behind the element than before it.
+        const lazy<T> read = part_of_last(x, half - (window - 1) / 2, n);
+        write(half, n - half, inside_of(read, weights, n - 2 * half, where));
+        for (const bool at_end : {false, true}) {
+            const array<T> columns =
+                numbers_on<T>(where, edge_weights(window, order, half, at_end, how), {window, half});
+            const lazy<T> given = at_end ? part_of_last(x, n - window, n) : part_of_last(x, 0, window);
+            write(at_end ? n - half : 0, at_end ? n : half, matmul(given, columns));
+        }
+        return lazy<T>(y).tree();
     });
 }
 
@@ -150,23 +175,31 @@ void keep_far_apart(std::vector<peak>& found, double distance) {
     std::erase_if(found, [&](const peak&) { return bool(leaves[k++]); });
 }
 
-/// The elements between lower ones. A flat top begins behind a lower element, and the next one that differs is lower.
-std::vector<peak> local_maxima(const array<double>& x) {
+/// Flat tops of one or more elements: the first one, the last one, and the one in the middle.
+struct tops {
+    array<index_t> left, right, at;
+};
+/// The tops between lower elements. One begins behind a lower element, and the next element that differs is lower.
+template <class T>
+tops local_maxima(const array<T>& x) {
     const index_t n = x.size();
     if (n < 3) return {};
+    const lazy<T> before = x(slice(none, -2)), inside = x(slice(1, -1)), next_one = x(slice(2, none));
+    const array<index_t> rising = flatnonzero((before < inside) && (next_one <= inside)) + index_t{1};
+    const lazy<T> top = take<unchecked_mode>(x, rising, 0), behind_top = take<unchecked_mode>(x, rising + 1, 0);
+    if (rising.size() == 0 || !any(behind_top == top).item()) return {rising, rising, rising};
     const auto place = arange<index_t>(n - 1) + 1;
     const array<index_t> next = cummin(ingot::where(x(slice(1, none)) != x(slice(none, -1)), place, n), reversed);
-    const lazy<index_t> behind = next(slice(1, none));
-    const lazy<double> inside = x(slice(1, -1)), after = take<unchecked_mode>(x, minimum(behind, n - 1), 0);
-    const array<index_t> left =
-        flatnonzero((x(slice(none, -2)) < inside) && (behind < n) && (after < inside)) + index_t{1};
-    if (left.size() == 0) return {};
-    const lazy<index_t> right = take<unchecked_mode>(next, left, 0) - 1;
-    const lazy<index_t> at = floor_divide(left + right, index_t{2});
-    const auto value = [&](index_t off) { return take<unchecked_mode>(x, at + off, 0); };
-    const auto [ends, middles, heights, lefts, rights] =
-        eval(right, at, value(0), value(0) - value(-1), value(0) - value(1));
-    const auto l = left.to_host(), r = ends.to_host(), m = middles.to_host();
+    const lazy<index_t> behind = take<unchecked_mode>(next, rising, 0);
+    const array<bool> falls = (behind < n) && (take<unchecked_mode>(x, minimum(behind, n - 1), 0) < top);
+    const array<index_t> left = rising(falls), right = array<index_t>(behind)(falls) - index_t{1};
+    return {left, right, floor_divide(left + right, index_t{2})};
+}
+std::vector<peak> peaks_on_the_host(const array<double>& x, const tops& t) {
+    const auto value = [&](index_t off) { return take<unchecked_mode>(x, t.at + off, 0); };
+    if (t.at.size() == 0) return {};
+    const auto [heights, lefts, rights] = eval(value(0), value(0) - value(-1), value(0) - value(1));
+    const auto l = t.left.to_host(), r = t.right.to_host(), m = t.at.to_host();
     const auto h = heights.to_host(), to_left = lefts.to_host(), to_right = rights.to_host();
     std::vector<peak> found;
     for (std::size_t k = 0; k < l.size(); ++k) found.push_back({m[k], l[k], r[k], h[k], to_left[k], to_right[k]});
@@ -184,7 +217,10 @@ signal::peaks peaks_of(const image& e, const signal::peak_options& how) {
         throw error("[find_peaks] wlen " + std::to_string(*how.wlen) + "; more than 1 is wanted");
     const with_device there(runtime::device_of(e));
     const array<double> x = signal_as<double>(e);
-    std::vector<peak> found = local_maxima(x);
+    const tops maxima = local_maxima(x);
+    if (!how.height && !how.threshold && !how.distance && !how.prominence && !how.width && !how.plateau_size)
+        return {.indices = maxima.at};
+    std::vector<peak> found = peaks_on_the_host(x, maxima);
     const auto choose = [&](const auto& wanted) { std::erase_if(found, [&](const peak& p) { return !wanted(p); }); };
     if (how.plateau_size)
         choose(

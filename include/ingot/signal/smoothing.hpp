@@ -67,13 +67,13 @@ struct peak_options {
 /// Peaks, and what `find_peaks` was asked for: heights; distances to both neighbours; prominences with the places at
 /// both sides from which they are measured; widths with their heights and ends; flat tops with their ends.
 struct peaks {
-    array<index_t> indices;
-    array<double> peak_heights;
-    array<double> left_thresholds, right_thresholds;
-    array<double> prominences;
-    array<index_t> left_bases, right_bases;
-    array<double> widths, width_heights, left_ips, right_ips;
-    array<index_t> plateau_sizes, left_edges, right_edges;
+    array<index_t> indices = {};
+    array<double> peak_heights = {};
+    array<double> left_thresholds = {}, right_thresholds = {};
+    array<double> prominences = {};
+    array<index_t> left_bases = {}, right_bases = {};
+    array<double> widths = {}, width_heights = {}, left_ips = {}, right_ips = {};
+    array<index_t> plateau_sizes = {}, left_edges = {}, right_edges = {};
 };
 
 }  // namespace signal
