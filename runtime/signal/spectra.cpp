@@ -8,6 +8,8 @@
 
 #include <ingot/core/complex_parts.hpp>
 #include <ingot/core/functions.hpp>
+#include <ingot/core/gather.hpp>
+#include <ingot/core/places.hpp>
 #include <ingot/core/windows.hpp>
 #include <ingot/fft/transforms.hpp>
 #include <ingot/statistics/quantiles.hpp>
@@ -205,9 +207,11 @@ spectrum_parts segment_spectra(const char* operation, const image& e, double fs,
     const signal_axis a = runtime::axis_of_signal(operation, e, how.axis);
     if (e.tree->extents().size() == 0) return nothing_of(e);
     const ingot::device where = runtime::device_of(e);
-    const segmentation s = segments_of(operation, a.extent, how);
+    segmentation s = segments_of(operation, a.extent, how);
     const bool halved = is_halved(e.type, how);
     const double scale = scale_of(s.window, fs, how.scaling);
+    if (!powers)
+        for (double& w : s.window) w *= std::sqrt(scale);
     index_t length = 0;
     tree_ref made = runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {
         using R = part_of_signal<T>;
@@ -219,7 +223,7 @@ spectrum_parts segment_spectra(const char* operation, const image& e, double fs,
             shape.insert(shape.end(), {values.shape()[1], values.shape()[2]});
             return lazy<P>(moveaxis(reshape(values, shape_like(shape)), -1, a.axis)).tree();
         };
-        if (!powers) return as_tree(lazy<complex_for<T>>(spectra * static_cast<R>(std::sqrt(scale))));
+        if (!powers) return as_tree(spectra);
         const std::vector<double> factors = power_factors(s.points, scale, halved);
         return as_tree(
             lazy<R>(squares_of<R>(spectra) * numbers_on<R>(where, factors, {static_cast<index_t>(factors.size())})));
@@ -234,22 +238,38 @@ spectrum_parts segment_spectra(const char* operation, const image& e, double fs,
 
 namespace {
 
-/// The sum of segments that begin `step` elements apart: (rows, segments, size) becomes (rows, elements). Segments are
-/// cut into pieces of `step` elements. An element is the sum of the pieces on a diagonal.
+/// The sum of segments that begin `step` elements apart, in pieces of `step` elements: (rows, segments, size) becomes
+/// (rows, pieces, step). Segments are cut into pieces too; a sum's are on a diagonal.
 template <class T>
 lazy<T> overlapped(const lazy<T>& segments, index_t step) {
     const index_t rows = segments.shape()[0], count = segments.shape()[1], size = segments.shape()[2];
-    const index_t pieces = (size + step - 1) / step, length = (count - 1) * step + size;
-    if (pieces == 1) {
-        const lazy<T> apart = pad(segments, {{0, 0}, {0, 0}, {0, step - size}});
-        return part_of_last(lazy<T>(reshape(apart, {rows, count * step})), 0, length);
-    }
-    const lazy<T> whole = pad(segments, {{0, 0}, {pieces - 1, pieces - 1}, {0, pieces * step - size}});
-    const lazy<T> cut = lazy<T>(reshape(whole, {rows, count + 2 * (pieces - 1), pieces, step})).kept();
+    const index_t pieces = (size + step - 1) / step, beyond = pieces - 1;
+    if (pieces == 1) return pad(segments, {{0, 0}, {0, 0}, {0, step - size}});
+    const lazy<T> whole = pad(segments, {{0, 0}, {beyond, beyond}, {0, pieces * step - size}});
+    const lazy<T> cut = reshape(array<T>(whole), {rows, count + 2 * beyond, pieces, step});
     // Windows of segments as a last axis, the latest first, beside their pieces.
     const lazy<T> windows = flip(lazy<T>(sliding_window_view(cut, pieces, 1)), -1);
-    const lazy<T> sums = sum(diagonal(windows, 0, 2, 4), -1);
-    return part_of_last(lazy<T>(reshape(sums, {rows, (count + pieces - 1) * step})), 0, length);
+    return sum(diagonal(windows, 0, 2, 4), -1);
+}
+
+/// The sums of squared windows over which `count` segments are added, in pieces of `step` elements, of which those in
+/// the middle are equal. Where a sum is 0, it is 1.
+template <class R>
+lazy<R> sums_of_squares(const std::vector<double>& window, index_t count, index_t step, ingot::device where) {
+    const auto size = static_cast<index_t>(window.size());
+    const index_t pieces = (size + step - 1) / step, equal = std::max<index_t>(count - pieces, 0);
+    const index_t different = count + pieces - 1 - equal;
+    std::vector<double> sums(static_cast<std::size_t>(different * step));
+    for (index_t segment = 0; segment < different - pieces + 1; ++segment)
+        for (index_t k = 0; k < size; ++k) {
+            const double w = window[static_cast<std::size_t>(k)];
+            sums[static_cast<std::size_t>(segment * step + k)] += w * w;
+        }
+    for (double& total : sums) total = total > 1e-10 ? total : 1;
+    const array<R> each = numbers_on<R>(where, sums, {different, step});
+    if (equal == 0) return each;
+    const auto place = position_along(count + pieces - 1, 0);
+    return take<unchecked_mode>(each, minimum(place, maximum(place - equal, pieces - 1)), 0);
 }
 
 }  // namespace
@@ -282,8 +302,8 @@ spectrum_parts signal_of_segments(const image& e, double fs, const signal::istft
         const array<R> weights = numbers_on<R>(where, window, {size});
         const double scale = std::sqrt(1 / scale_of(window, fs, how.scaling));
         const lazy<R> segments = part_of_last(lazy<R>(fft::irfft(spectra, points)), 0, size) * weights * scale;
-        const lazy<R> norm = overlapped<R>(broadcast_to(lazy<R>(weights * weights), {1, count, size}), step).kept();
-        const lazy<R> signals = overlapped<R>(segments, step) / ingot::where(norm > R(1e-10), norm, R(1));
+        const array<R> pieces = overlapped<R>(segments, step) / sums_of_squares<R>(window, count, step, where);
+        const lazy<R> signals = reshape(pieces, {rows, pieces.shape()[1] * step});
         std::vector<index_t> shape = others;
         shape.push_back(length);
         const lazy<R> x = reshape(part_of_last(signals, edge, edge + length), shape_like(shape));
