@@ -43,14 +43,29 @@ bool is_within_second(const char* operation, const extents_list& a, const extent
     return !first;
 }
 
-/// The least number from n on whose prime factors are 2, 3 and 5.
+/// The least number from n on whose prime factors are 2, 3, 5 and 7.
 index_t good_points(index_t n) {
     for (;; ++n) {
         index_t rest = n;
-        for (const index_t p : {2, 3, 5})
+        for (const index_t p : {2, 3, 5, 7})
             while (rest % p == 0) rest /= p;
         if (rest == 1) return n;
     }
+}
+
+/// The part of an axis of the full convolution that a mode has. Axes that are not summed over are broadcast.
+struct part {
+    index_t begin, extent, full;
+};
+part part_in_mode(convolve_mode mode, index_t m, index_t n, bool summed) {
+    const index_t full = summed ? m + n - 1 : std::max(m, n);
+    const index_t extent = mode == convolve_mode::full ? full : mode == convolve_mode::same ? m : m - n + 1;
+    return {(full - extent) / 2, extent, full};
+}
+/// Points of a circular convolution whose elements in the part are those of the full one: what lies beyond the points
+/// is added at the beginning, before the part.
+index_t points_for(const part& p, index_t m, index_t n) {
+    return good_points(std::max({p.full - p.begin, p.begin + p.extent, m, n}));
 }
 
 /// Transforms along the last axes, multiplied, and back.
@@ -94,7 +109,7 @@ lazy<T> in_overlapping_blocks(const lazy<T>& a, const lazy<T>& b, const extents_
         last.push_back(static_cast<index_t>(last.size()) - transformed);
         full[k] = n + m - 1;
     }
-    const lazy<T> whole = pad(a, pad_widths(std::move(widths))).kept();
+    const lazy<T> whole = pad(a, pad_widths(std::move(widths)));
     lazy<T> cuts = sliding_window_view(whole, points, axes(over));
     for (std::size_t i = 0; i < over.size(); ++i)
         cuts = sliced("oaconvolve", cuts, over[i], slice(none, none, blocks[i].step));
@@ -156,7 +171,7 @@ tree_ref convolved_by_transforms(const char* operation, const image& first, cons
         bool a_is_longer = true, b_is_longer = true;
         for (const index_t j : along) {
             const auto k = static_cast<std::size_t>(j);
-            points.push_back(good_points(m[k] + n[k] - 1));
+            points.push_back(points_for(part_in_mode(mode, m[k], n[k], true), m[k], n[k]));
             a_is_longer = a_is_longer && m[k] >= n[k];
             b_is_longer = b_is_longer && n[k] >= m[k];
         }
@@ -166,13 +181,8 @@ tree_ref convolved_by_transforms(const char* operation, const image& first, cons
                                                     : multiplied(a, b, points, along);
         for (const index_t j : mode == convolve_mode::same ? every_axis : along) {
             const auto k = static_cast<std::size_t>(j);
-            const bool summed = std::ranges::find(along, j) != along.end();
-            const index_t full = summed ? m[k] + n[k] - 1 : std::max(m[k], n[k]);
-            const index_t extent = mode == convolve_mode::full   ? full
-                                   : mode == convolve_mode::same ? m[k]
-                                                                 : m[k] - n[k] + 1;
-            const index_t begin = (full - extent) / 2;
-            result = sliced(operation, result, j, slice(begin, begin + extent));
+            const part part_of_axis = part_in_mode(mode, m[k], n[k], std::ranges::find(along, j) != along.end());
+            result = sliced(operation, result, j, slice(part_of_axis.begin, part_of_axis.begin + part_of_axis.extent));
         }
         return result.tree();
     });

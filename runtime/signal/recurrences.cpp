@@ -37,25 +37,27 @@ __extension__ typedef __float128 precise;
 #else
 using precise = long double;
 #endif
-using precise_vector = std::vector<precise>;
 
 /// A matrix on the host in C order.
+template <class N>
 struct small_matrix {
     std::size_t rows, columns;
-    precise_vector values = precise_vector(rows * columns);
-    precise& operator()(std::size_t i, std::size_t j) { return values[i * columns + j]; }
-    const precise& operator()(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
-    std::span<precise> row(std::size_t i) { return {&values[i * columns], columns}; }
+    std::vector<N> values = std::vector<N>(rows * columns);
+    N& operator()(std::size_t i, std::size_t j) { return values[i * columns + j]; }
+    const N& operator()(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
+    std::span<N> row(std::size_t i) { return {&values[i * columns], columns}; }
 };
-small_matrix product_of(const small_matrix& a, const small_matrix& b) {
-    small_matrix c{a.rows, b.columns};
+template <class N>
+small_matrix<N> product_of(const small_matrix<N>& a, const small_matrix<N>& b) {
+    small_matrix<N> c{a.rows, b.columns};
     for (std::size_t i = 0; i < a.rows; ++i)
         for (std::size_t k = 0; k < a.columns; ++k)
             for (std::size_t j = 0; j < b.columns; ++j) c(i, j) += a(i, k) * b(k, j);
     return c;
 }
 /// l^-1 m, of a lower triangular matrix.
-small_matrix solved(const small_matrix& l, small_matrix m) {
+template <class N>
+small_matrix<N> solved(const small_matrix<N>& l, small_matrix<N> m) {
     for (std::size_t j = 0; j < m.columns; ++j)
         for (std::size_t i = 0; i < m.rows; ++i) {
             for (std::size_t k = 0; k < i; ++k) m(i, j) -= l(i, k) * m(k, j);
@@ -80,61 +82,62 @@ constexpr std::size_t no_input = static_cast<std::size_t>(-1);
 
 /// Sections step by step, in the transposed direct form II. `advance` makes one step with 1 at an input, or from the
 /// state alone, and returns the outputs.
+template <class N>
 struct sections_system {
+    using number = N;
     const cascade& sections;
     std::size_t states() const { return states_of(sections); }
     static constexpr std::size_t width() { return 1; }
-    precise_vector advance(precise_vector& z, std::size_t input) const {
-        precise x = input == no_input ? 0 : 1;
-        precise* at = z.data();
+    std::vector<N> advance(std::vector<N>& z, std::size_t input) const {
+        N x = input == no_input ? 0 : 1;
+        N* at = z.data();
         for (const transfer_function& s : sections) {
             const std::size_t n = states_of(s);
-            const precise y = s.b[0] * x + (n > 0 ? at[0] : 0);
+            const N y = s.b[0] * x + (n > 0 ? at[0] : 0);
             for (std::size_t i = 0; i < n; ++i) at[i] = s.b[i + 1] * x - s.a[i + 1] * y + (i + 1 < n ? at[i + 1] : 0);
             x = y;
             at += n;
         }
         return {x};
     }
-    /// Whether the states' responses may nearly cancel, as those of sections do not.
-    bool may_cancel() const { return sections.size() == 1 && states() > 2 && !has_taps_alone(sections[0]); }
 };
 /// Blocks: their inputs are the states that blocks leave, their outputs those that enter.
 struct blocks_system {
-    small_matrix to_state;
+    using number = long double;
+    small_matrix<number> to_state;
     std::size_t states() const { return to_state.rows; }
     std::size_t width() const { return to_state.rows; }
-    precise_vector advance(precise_vector& z, std::size_t input) const {
-        precise_vector next(z.size());
+    std::vector<number> advance(std::vector<number>& z, std::size_t input) const {
+        std::vector<number> next(z.size());
         for (std::size_t i = 0; i < z.size(); ++i)
             for (std::size_t j = 0; j < z.size(); ++j) next[j] += z[i] * to_state(i, j);
         if (input != no_input) next[input] += 1;
         std::swap(z, next);
         return next;
     }
-    static constexpr bool may_cancel() { return false; }
 };
 
 /// The steps that are one block, from rest or from a state.
+template <class N>
 struct block_response {
-    small_matrix from_rest;   // (inputs, outputs and the state at the end)
-    small_matrix from_state;  // (state, outputs)
-    small_matrix to_state;    // (state, the state at the end)
+    small_matrix<N> from_rest;   // (inputs, outputs and the state at the end)
+    small_matrix<N> from_state;  // (state, outputs)
+    small_matrix<N> to_state;    // (state, the state at the end)
 };
-template <class S>
-block_response response_of(const S& s, std::size_t steps) {
+template <class S, class N = typename S::number>
+block_response<N> response_of(const S& s, std::size_t steps) {
     const std::size_t p = s.width(), n = s.states();
-    block_response r{{steps * p, steps * p + n}, {n, steps * p}, {n, n}};
+    block_response<N> r{{steps * p, steps * p + n}, {n, steps * p}, {n, n}};
     for (std::size_t i = 0; i < n; ++i) {
-        precise_vector z(n);
+        std::vector<N> z(n);
         z[i] = 1;
         for (std::size_t t = 0; t < steps; ++t) std::ranges::copy(s.advance(z, no_input), &r.from_state(i, t * p));
         std::ranges::copy(z, r.to_state.row(i).begin());
     }
     for (std::size_t i = 0; i < p; ++i) {
-        precise_vector z(n);
+        std::vector<N> z(n);
         for (std::size_t t = 0; t < steps; ++t) {
-            const precise_vector y = s.advance(z, t == 0 ? i : no_input);
+            const std::vector<N> y = s.advance(z, t == 0 ? i : no_input);
             for (std::size_t from = 0; from + t < steps; ++from)
                 std::ranges::copy(y, &r.from_rest(from * p + i, (from + t) * p));
             std::ranges::copy(z, &r.from_rest((steps - 1 - t) * p + i, steps * p));
@@ -143,36 +146,42 @@ block_response response_of(const S& s, std::size_t steps) {
     return r;
 }
 
-precise root_of(precise x) {
-    precise root = std::sqrt(static_cast<double>(x));
+/// Whether the states' responses may nearly cancel, as those of sections do not.
+bool may_cancel(const cascade& f) { return f.size() == 1 && states_of(f) > 2 && !has_taps_alone(f[0]); }
+
+template <class N>
+N root_of(N x) {
+    N root = std::sqrt(static_cast<double>(x));
     for (int k = 0; k < 2; ++k) root = (root + x / root) / 2;
     return root;
 }
 /// The lower triangular l of m = l q, where q's rows are orthonormal and replace m's.
-small_matrix orthonormalise(small_matrix& m) {
-    small_matrix l{m.rows, m.rows};
+template <class N>
+small_matrix<N> orthonormalise(small_matrix<N>& m) {
+    small_matrix<N> l{m.rows, m.rows};
     for (std::size_t i = 0; i < m.rows; ++i) {
-        const std::span<precise> row = m.row(i);
+        const std::span<N> row = m.row(i);
         for (int time = 0; time < 2; ++time)
             for (std::size_t k = 0; k < i; ++k) {
-                const precise along = std::inner_product(row.begin(), row.end(), m.row(k).begin(), precise{0});
+                const N along = std::inner_product(row.begin(), row.end(), m.row(k).begin(), N{0});
                 l(i, k) += along;
                 for (std::size_t j = 0; j < row.size(); ++j) row[j] -= along * m(k, j);
             }
-        l(i, i) = root_of(std::inner_product(row.begin(), row.end(), row.begin(), precise{0}));
-        for (precise& x : row) x /= l(i, i);
+        l(i, i) = root_of(std::inner_product(row.begin(), row.end(), row.begin(), N{0}));
+        for (N& x : row) x /= l(i, i);
     }
     return l;
 }
 /// Counts states in coordinates in which their responses are orthonormal: then no error of a state grows. Returns the
 /// coordinates of the states that they replace.
-small_matrix with_orthonormal_responses(block_response& r) {
-    const small_matrix l = orthonormalise(r.from_state);
+template <class N>
+small_matrix<N> with_orthonormal_responses(block_response<N>& r) {
+    const small_matrix<N> l = orthonormalise(r.from_state);
     r.to_state = product_of(solved(l, r.to_state), l);
     const std::size_t n = l.rows, first = r.from_rest.columns - n;
     for (std::size_t i = 0; i < r.from_rest.rows; ++i) {
-        const std::span<precise> ends = r.from_rest.row(i).subspan(first);
-        precise_vector changed(n);
+        const std::span<N> ends = r.from_rest.row(i).subspan(first);
+        std::vector<N> changed(n);
         for (std::size_t k = 0; k < n; ++k)
             for (std::size_t j = 0; j <= k; ++j) changed[j] += ends[k] * l(k, j);
         std::ranges::copy(changed, ends.begin());
@@ -202,7 +211,8 @@ cascade cascade_of(const char* operation, const second_order_sections& sos) {
 }
 
 /// The steps of a block at the first level, and at the others, whose operands are vectors of states.
-index_t steps_of_block(const sections_system& s) {
+template <class N>
+index_t steps_of_block(const sections_system<N>& s) {
     std::size_t steps = 32;
     while (steps < 4 * s.states()) steps *= 2;
     return static_cast<index_t>(steps);
@@ -214,8 +224,8 @@ index_t steps_of_block(const blocks_system& s) {
 template <class T>
 using wide = std::conditional_t<kind_of(dtype_of<T>) == kind::complex, std::complex<double>, double>;
 
-template <class T>
-array<T> on_device(ingot::device where, const small_matrix& m) {
+template <class T, class N>
+array<T> on_device(ingot::device where, const small_matrix<N>& m) {
     return numbers_on<T>(where, {m.values.begin(), m.values.end()},
                          {static_cast<index_t>(m.rows), static_cast<index_t>(m.columns)});
 }
@@ -227,9 +237,11 @@ lazy<T> respond(const S& s, const lazy<T>& u, index_t n, const std::optional<laz
     using W = wide<T>;
     const auto p = static_cast<index_t>(s.width()), d = static_cast<index_t>(s.states());
     const index_t rows = u.shape()[0], steps = std::min(n, steps_of_block(s)), blocks = (n + steps - 1) / steps;
-    block_response r = response_of(s, static_cast<std::size_t>(steps));
-    std::optional<small_matrix> coordinates;
-    if (blocks > 1 && s.may_cancel()) coordinates = with_orthonormal_responses(r);
+    using N = typename S::number;
+    block_response<N> r = response_of(s, static_cast<std::size_t>(steps));
+    std::optional<small_matrix<N>> coordinates;
+    if constexpr (requires { s.sections; })
+        if (blocks > 1 && may_cancel(s.sections)) coordinates = with_orthonormal_responses(r);
 
     const index_t beyond = blocks * steps - n, outputs = steps * p;
     const lazy<T> whole = beyond == 0 ? u : lazy<T>(pad(u, {{0, 0}, {0, beyond * p}}));
@@ -241,8 +253,11 @@ lazy<T> respond(const S& s, const lazy<T>& u, index_t n, const std::optional<laz
     std::optional<lazy<W>> entering = start;
     if (start && coordinates) entering = matmul(*start, on_device<W>(where, *coordinates));
     if (blocks > 1) {
+        blocks_system between{{r.to_state.rows, r.to_state.columns}};
+        for (std::size_t i = 0; i < between.to_state.values.size(); ++i)
+            between.to_state.values[i] = static_cast<long double>(r.to_state.values[i]);
         const lazy<W> left = reshape(lazy<W>(part_of_last(made, outputs, outputs + d)), {rows, blocks * d});
-        entering = respond<W>(blocks_system{r.to_state}, left, blocks, entering, nullptr, where);
+        entering = respond<W>(between, left, blocks, entering, nullptr, where);
     }
     if (entering) {
         const lazy<T> z = astype<T>(reshape(*entering, {rows * blocks, d}));
@@ -255,11 +270,11 @@ lazy<T> respond(const S& s, const lazy<T>& u, index_t n, const std::optional<laz
     if (end != nullptr) {
         // The last block's elements in the states' own coordinates.
         const index_t rest = n - (blocks - 1) * steps;
-        const block_response last = response_of(s, static_cast<std::size_t>(rest));
+        const block_response<N> last = response_of(s, static_cast<std::size_t>(rest));
         const array<W> to_end = on_device<W>(where, last.from_rest)(all, slice(rest * p, none));
         *end = matmul(lazy<W>(part_of_last(u, (n - rest) * p, n * p)), to_end);
         if (entering) {
-            const small_matrix to_state = coordinates ? solved(*coordinates, last.to_state) : last.to_state;
+            const small_matrix<N> to_state = coordinates ? solved(*coordinates, last.to_state) : last.to_state;
             *end = *end + matmul(part_of_last(*entering, (blocks - 1) * d, blocks * d), on_device<W>(where, to_state));
         }
     }
@@ -272,10 +287,13 @@ lazy<T> respond(const S& s, const lazy<T>& u, index_t n, const std::optional<laz
 template <class T>
 lazy<T> filtered_rows(const cascade& f, const lazy<T>& x, const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end,
                       ingot::device where) {
-    const sections_system s{f};
-    precise_vector none_kept;
-    if (s.states() == 0) return x * static_cast<part_of_signal<T>>(s.advance(none_kept, 0)[0]);
-    return respond<T>(s, x, x.shape()[1], start, end, where);
+    if (states_of(f) == 0)
+        return x * std::accumulate(f.begin(), f.end(), part_of_signal<T>(1), [](auto gain, const auto& s) {
+                   return gain * static_cast<part_of_signal<T>>(s.b[0]);
+               });
+    const index_t n = x.shape()[1];
+    if (may_cancel(f)) return respond<T>(sections_system<precise>{f}, x, n, start, end, where);
+    return respond<T>(sections_system<long double>{f}, x, n, start, end, where);
 }
 
 bool is_empty_signal(const image& e) { return e.tree->extents().size() == 0; }
