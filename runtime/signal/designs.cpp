@@ -156,7 +156,7 @@ std::vector<complex> without_conjugates(std::vector<complex> all) {
         return a.real() != b.real() ? a.real() < b.real() : a.imag() < b.imag();
     });
     std::ranges::stable_sort(real_ones, by_real);
-    // Those whose real parts differ by rounding alone are ordered by their imaginary parts.
+    // Roots whose real parts differ by rounding alone are ordered by their imaginary parts.
     for (std::size_t first = 0; first < upper.size();) {
         std::size_t behind = first + 1;
         while (behind < upper.size() &&

@@ -230,70 +230,113 @@ array<T> on_device(ingot::device where, const small_matrix<N>& m) {
                          {static_cast<index_t>(m.rows), static_cast<index_t>(m.columns)});
 }
 
-/// Rows of n steps through a recurrence, evaluated now; the state in which they end is left in `end` where it is given.
+/// States that blocks leave, (outer * blocks, d, inner), as rows for each of outer and inner; and back.
+template <class T>
+lazy<T> rows_of_states(const lazy<T>& e, index_t outer, index_t inner) {
+    const index_t blocks = e.shape()[0] / outer, d = e.shape()[1];
+    const lazy<T> apart = reshape(e, {outer, blocks, d, inner});
+    return reshape(lazy<T>(moveaxis(apart, 3, 1)), {outer * inner, blocks * d});
+}
+template <class T>
+lazy<T> states_of_blocks(const lazy<T>& rows, index_t outer, index_t inner, index_t d) {
+    const index_t blocks = rows.shape()[1] / d;
+    const lazy<T> apart = reshape(rows, {outer, inner, blocks, d});
+    return reshape(lazy<T>(moveaxis(apart, 1, 3)), {outer * blocks, d, inner});
+}
+
+/// Signals (outer, n, inner), with steps along the middle axis, through a recurrence, evaluated now; the states in
+/// which they end are left in `end` where it is given. A state is a row for each of outer and inner.
 template <class T, class S>
-lazy<T> respond(const S& s, const lazy<T>& u, index_t n, const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end,
+lazy<T> respond(const S& s, const lazy<T>& u, const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end,
                 ingot::device where) {
     using W = wide<T>;
-    const auto p = static_cast<index_t>(s.width()), d = static_cast<index_t>(s.states());
-    const index_t rows = u.shape()[0], steps = std::min(n, steps_of_block(s)), blocks = (n + steps - 1) / steps;
     using N = typename S::number;
+    const auto p = static_cast<index_t>(s.width()), d = static_cast<index_t>(s.states());
+    const index_t outer = u.shape()[0], n = u.shape()[1] / p, inner = u.shape()[2];
+    const index_t steps = std::min(n, steps_of_block(s)), blocks = (n + steps - 1) / steps;
     block_response<N> r = response_of(s, static_cast<std::size_t>(steps));
     std::optional<small_matrix<N>> coordinates;
     if constexpr (requires { s.sections; })
         if (blocks > 1 && may_cancel(s.sections)) coordinates = with_orthonormal_responses(r);
 
     const index_t beyond = blocks * steps - n, outputs = steps * p;
-    const lazy<T> whole = beyond == 0 ? u : lazy<T>(pad(u, {{0, 0}, {0, beyond * p}}));
-    const array<T> from_rest = on_device<T>(where, r.from_rest);
-    const lazy<T> cut = reshape(whole, {rows * blocks, outputs});
-    const lazy<T> made = blocks > 1 ? lazy<T>(array<T>(matmul(cut, from_rest)))
-                                    : lazy<T>(matmul(cut, from_rest(all, slice(0, outputs))));
-    lazy<T> y = blocks > 1 ? part_of_last(made, 0, outputs) : made;
+    const lazy<T> whole = beyond == 0 ? u : lazy<T>(pad(u, {{0, 0}, {0, beyond * p}, {0, 0}}));
+    // A block of contiguous steps is a row of the product's left matrix, others are columns of its right one.
+    const bool contiguous = inner == 1;
+    const array<T> all_from_rest = on_device<T>(where, r.from_rest), from_state = on_device<T>(where, r.from_state);
+    const lazy<T> from_rest = blocks > 1 ? lazy<T>(all_from_rest) : lazy<T>(all_from_rest(all, slice(0, outputs)));
+    const lazy<T> cut = contiguous ? lazy<T>(reshape(whole, {outer * blocks, outputs}))
+                                   : lazy<T>(reshape(whole, {outer * blocks, outputs, inner}));
+    lazy<T> made = contiguous ? lazy<T>(matmul(cut, from_rest)) : lazy<T>(matmul(transpose(from_rest), cut));
+    if (blocks > 1) made = array<T>(made);
+    lazy<T> y = made(all, slice(0, outputs));
     std::optional<lazy<W>> entering = start;
     if (start && coordinates) entering = matmul(*start, on_device<W>(where, *coordinates));
     if (blocks > 1) {
         blocks_system between{{r.to_state.rows, r.to_state.columns}};
         for (std::size_t i = 0; i < between.to_state.values.size(); ++i)
             between.to_state.values[i] = static_cast<long double>(r.to_state.values[i]);
-        const lazy<W> left = reshape(lazy<W>(part_of_last(made, outputs, outputs + d)), {rows, blocks * d});
-        entering = respond<W>(between, left, blocks, entering, nullptr, where);
+        const lazy<W> left = made(all, slice(outputs, outputs + d));
+        const lazy<W> rows =
+            contiguous ? lazy<W>(reshape(left, {outer, blocks * d})) : rows_of_states(left, outer, inner);
+        const lazy<W> levels = respond<W>(between, lazy<W>(rows(ellipsis, newaxis)), entering, nullptr, where);
+        entering = levels(all, all, 0);
     }
     if (entering) {
-        const lazy<T> z = astype<T>(reshape(*entering, {rows * blocks, d}));
-        const array<T> from_state = on_device<T>(where, r.from_state);
-        if (d <= 8)
-            for (index_t i = 0; i < d; ++i) y = y + z(all, slice(i, i + 1)) * from_state(i);
+        const lazy<T> given = astype<T>(*entering);
+        const lazy<T> z =
+            contiguous ? lazy<T>(reshape(given, {outer * blocks, d})) : states_of_blocks(given, outer, inner, d);
+        if (d > 8)
+            y = contiguous ? lazy<T>(y + matmul(z, from_state)) : lazy<T>(y + matmul(transpose(from_state), z));
         else
-            y = y + matmul(z, from_state);
+            for (index_t i = 0; i < d; ++i)
+                y = y + z(all, slice(i, i + 1)) *
+                            (contiguous ? lazy<T>(from_state(i)) : lazy<T>(from_state(i, ellipsis, newaxis)));
     }
     if (end != nullptr) {
         // The last block's elements in the states' own coordinates.
         const index_t rest = n - (blocks - 1) * steps;
         const block_response<N> last = response_of(s, static_cast<std::size_t>(rest));
         const array<W> to_end = on_device<W>(where, last.from_rest)(all, slice(rest * p, none));
-        *end = matmul(lazy<W>(part_of_last(u, (n - rest) * p, n * p)), to_end);
+        const lazy<W> elements = moveaxis(lazy<W>(u(all, slice((n - rest) * p, n * p))), 2, 1);
+        *end = matmul(lazy<W>(reshape(elements, {outer * inner, rest * p})), to_end);
         if (entering) {
             const small_matrix<N> to_state = coordinates ? solved(*coordinates, last.to_state) : last.to_state;
             *end = *end + matmul(part_of_last(*entering, (blocks - 1) * d, blocks * d), on_device<W>(where, to_state));
         }
     }
     // An array in another shape is a view; an expression would find each element's block by divisions.
-    const lazy<T> result = reshape(array<T>(y), {rows, blocks * outputs});
-    return beyond == 0 ? result : part_of_last(result, 0, n * p);
+    const lazy<T> result = reshape(array<T>(y), {outer, blocks * outputs, inner});
+    return beyond == 0 ? result : lazy<T>(result(all, slice(0, n * p)));
 }
 
-/// Rows through a cascade.
+/// Signals (outer, n, inner) through a cascade.
 template <class T>
-lazy<T> filtered_rows(const cascade& f, const lazy<T>& x, const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end,
-                      ingot::device where) {
+lazy<T> filtered_signals(const cascade& f, const lazy<T>& x, const std::optional<lazy<wide<T>>>& start,
+                         lazy<wide<T>>* end, ingot::device where) {
     if (states_of(f) == 0)
         return x * std::accumulate(f.begin(), f.end(), part_of_signal<T>(1), [](auto gain, const auto& s) {
                    return gain * static_cast<part_of_signal<T>>(s.b[0]);
                });
-    const index_t n = x.shape()[1];
-    if (may_cancel(f)) return respond<T>(sections_system<precise>{f}, x, n, start, end, where);
-    return respond<T>(sections_system<long double>{f}, x, n, start, end, where);
+    if (may_cancel(f)) return respond<T>(sections_system<precise>{f}, x, start, end, where);
+    return respond<T>(sections_system<long double>{f}, x, start, end, where);
+}
+template <class T>
+lazy<T> filtered_rows(const cascade& f, const lazy<T>& x, const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end,
+                      ingot::device where) {
+    return filtered_signals<T>(f, lazy<T>(x(ellipsis, newaxis)), start, end, where)(all, all, 0);
+}
+/// Signals along an axis. Axes behind it stay there where they have enough elements for a product of matrices.
+template <class T>
+lazy<T> filtered_along(const cascade& f, const lazy<T>& x, const signal_axis& a,
+                       const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end, ingot::device where) {
+    constexpr index_t least_columns = 16;
+    index_t inner = 1;
+    const shape_like shape = x.shape();
+    for (int j = a.axis + 1; j < shape.count(); ++j) inner *= shape[j];
+    if (inner < least_columns) return from_rows(filtered_rows<T>(f, rows_of(x, a), start, end, where), a);
+    const lazy<T> side_by_side = reshape(x, {a.rows / inner, a.extent, inner});
+    return reshape(filtered_signals<T>(f, side_by_side, start, end, where), shape);
 }
 
 bool is_empty_signal(const image& e) { return e.tree->extents().size() == 0; }
@@ -302,7 +345,7 @@ tree_ref from_rest(const image& e, const signal_axis& a, const cascade& f) {
     return runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {
         const lazy<T> x = signal_as<T>(e);
         if (is_empty_signal(e)) return x.tree();
-        return from_rows(filtered_rows<T>(f, rows_of(x, a), std::nullopt, nullptr, runtime::device_of(e)), a).tree();
+        return filtered_along<T>(f, x, a, std::nullopt, nullptr, runtime::device_of(e)).tree();
     });
 }
 
@@ -329,20 +372,19 @@ std::array<tree_ref, 2> from_given_state(const char* operation, const image& e, 
         using W = wide<T>;
         const lazy<T> x = signal_as<T>(e);
         const lazy<W> given = signal_as<W>(zi);
-        if (is_empty_signal(e) || d == 0) return {x.tree(), signal_as<T>(zi).tree()};
+        if (is_empty_signal(e)) return {x.tree(), signal_as<T>(zi).tree()};
         const index_t shift = by_section ? 1 : 0;
         lazy<W> rows = moveaxis(given, a.axis + shift, -1);
         if (by_section) rows = moveaxis(rows, 0, -2);
         lazy<W> end = rows;
-        const lazy<T> y =
-            filtered_rows<T>(f, rows_of(x, a), lazy<W>(reshape(rows, {a.rows, d})), &end, runtime::device_of(e));
+        const lazy<T> y = filtered_along<T>(f, x, a, lazy<W>(reshape(rows, {a.rows, d})), &end, runtime::device_of(e));
         std::vector<index_t> shape = a.others;
         if (by_section) shape.push_back(sections);
         shape.push_back(of_one);
         lazy<T> zf = astype<T>(reshape(end, shape_like(shape)));
         if (by_section) zf = moveaxis(zf, -2, 0);
         zf = moveaxis(zf, -1, a.axis + shift);
-        return {from_rows(y, a).tree(), zf.tree()};
+        return {y.tree(), zf.tree()};
     });
 }
 

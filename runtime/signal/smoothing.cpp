@@ -99,7 +99,7 @@ tree_ref polynomially_smoothed(const image& e, index_t window, index_t order, co
         const auto write = [&](index_t first, index_t behind, const lazy<T>& values) {
             moveaxis(y, a.axis, -1)(ellipsis, slice(first, behind)) = values;
         };
-        // Of an even number of taps one more lies behind the element than before it.
+        // Where taps are even in number, one more lies behind the element than before it.
         const lazy<T> read = part_of_last(x, half - (window - 1) / 2, n);
         write(half, n - half, inside_of(read, weights, n - 2 * half, where));
         for (const bool at_end : {false, true}) {

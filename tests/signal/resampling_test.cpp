@@ -15,7 +15,8 @@ TEST_CASE("another rate by transforms and by phases") {
     for (unsigned long k = 0; k < (current_device().is_cuda() ? 3 : 10); ++k) {
         draw d(600 + k);
         testing::for_a_type(d, [&]<class T>(std::type_identity<T>) {
-            const index_t n = d.number(1, 30), axis = d.number(-1, 1), num = d.number(1, 40);
+            const index_t n = d.number(1, 30), axis = d.number(-1, 1);
+            const index_t num = d.number(0, 9) == 0 ? 1 : d.number(3, 40);  // of 2 complex ones SciPy leaves out a part
             const array<T> x = drawn<T>(axis == 0 ? shape_like{n, 2} : shape_like{2, n}, d.seed());
             const std::string along = ", axis=" + text_of(axis);
             c.add("signal.resample(a, " + text_of(num) + along + ")", signal::resample(x, num, {.axis = axis}), x);

@@ -115,8 +115,9 @@ struct iir_options {
     std::optional<double> fs = {};
 };
 
-/// Butterworth's filter of an order, at whose critical frequencies the gain is 1 / sqrt(2). Throws error where a
-/// frequency does not lie between 0 and half the sampling rate, or there are not as many as the band wants.
+/// Butterworth's filter of an order, at whose critical frequencies the gain is 1 / sqrt(2): the bilinear transform of
+/// the analog filter whose gain is 1 / sqrt(1 + w^(2 order)). Throws error where a frequency does not lie between 0 and
+/// half the sampling rate, or there are not as many as the band wants.
 ///
 ///     const auto [b, a] = signal::butter(1, 100, {.btype = signal::band::highpass, .fs = 1000}).ba();
 ///     std::cout << round(asarray(b), 4) << ' ' << round(asarray(a), 4);

@@ -56,8 +56,9 @@ signal::filtered<typename R::value_type> as_filtered(std::array<tree_ref, 2> mad
 
 namespace signal {
 
-/// The recurrence a0 y[n] = b0 x[n] + b1 x[n - 1] + ... - a1 y[n - 1] - ... along an axis, from rest. float32 is
-/// computed in float32, its states from block to block in float64. Throws shape_error where there is no such axis,
+/// The recurrence a0 y[n] = b0 x[n] + b1 x[n - 1] + ... - a1 y[n - 1] - ... along an axis, from rest; e's shape and
+/// dtype, integers in float64. Computed now, float32 in float32, its states from block to block in float64. Filters of
+/// taps alone are a correlation, which is an expression. Throws shape_error where there is no such axis,
 /// error where there are no coefficients or a0 is 0.
 ///
 ///     std::cout << signal::lfilter({1}, {1, -0.5}, array<double>{1, 0, 0, 4});
@@ -78,7 +79,8 @@ auto lfilter(const std::vector<double>& b, const std::vector<double>& a, const E
     return detail::as_filtered<detail::signal_of<E>>(detail::by_transfer_function_from("lfilter", e, b, a, axis, zi));
 }
 
-/// Second-order sections in cascade along an axis, from rest. Throws as `lfilter`, and where there is no section.
+/// Second-order sections in cascade along an axis, from rest; e's shape and dtype, integers in float64. Computed now.
+/// Throws as `lfilter`, and where there is no section.
 ///
 ///     const array<double> x{1, 1, 1, 1, 1, 1};
 ///     std::cout << round(signal::sosfilt(signal::butter(2, 0.5), x), 3);

@@ -99,7 +99,8 @@ auto medfilt(const E& e, const ndimage::per_axis<index_t>& kernel_size = index_t
     return detail::image_of<E>::of(detail::median_of_signal(e, kernel_size));
 }
 
-/// The polynomial fitted to the window around each element, there, or its derivative; along an axis. Throws shape_error
+/// The polynomial fitted to the window around each element, there, or its derivative; along an axis
+/// (Savitzky and Golay, 1964). e's shape and dtype, integers in float64; mode `interp` computes now. Throws shape_error
 /// where there is no such axis, the window is not longer than the order, or the axis is shorter than the window with
 /// mode `interp`; dtype_error where elements are complex.
 ///

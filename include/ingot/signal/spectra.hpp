@@ -185,10 +185,10 @@ inline segment_options options_of(const signal::welch_options& o) {
 
 namespace signal {
 
-/// The power at each frequency by Welch's method: the average over overlapping, windowed segments of a signal sampled
-/// at `fs`. Returns frequencies and powers, `[f, p]`. Throws shape_error where there is no such axis, a segment has no
-/// element or shares all with the next one, or the transform has fewer points than a segment; error where no window has
-/// that name.
+/// The power at each frequency by Welch's method (1967): the average over overlapping, windowed segments of a signal
+/// sampled at `fs`, in its unit squared per hertz. Returns frequencies and powers, `[f, p]`; powers are an expression.
+/// Throws shape_error where there is no such axis, a segment has no element or shares all with the next one, or the
+/// transform has fewer points than a segment; error where no window has that name.
 ///
 ///     const array<double> t = arange<double>(1024) / 1024, x = sin(2 * 3.141592653589793 * 128 * t);
 ///     const auto [f, p] = signal::welch(x, 1024, {.nperseg = 128});
@@ -251,7 +251,8 @@ auto stft(const E& e, double fs = 1, const stft_options& how = {}) {
                                 false));
 }
 
-/// The real signal of a transform by `stft` that has frequencies from 0 on alone: times and the signal, `[t, x]`.
+/// The real signal of a transform by `stft` that has frequencies from 0 on alone: times and the signal, `[t, x]`,
+/// computed now.
 /// Throws shape_error where there are fewer than two axes or both are one, a segment has no element or shares all with
 /// the next one, or the transform has fewer points than a segment.
 ///
