@@ -212,12 +212,15 @@ cascade cascade_of(const char* operation, const second_order_sections& sos) {
 
 /// The steps of a block at the first level, and at the others, whose operands are vectors of states.
 template <class N>
-index_t steps_of_block(const sections_system<N>& s) {
-    std::size_t steps = 32;
-    while (steps < 4 * s.states()) steps *= 2;
-    return static_cast<index_t>(steps);
+index_t steps_of_block(const sections_system<N>& s, index_t n) {
+    index_t steps = 32;
+    while (steps < 4 * static_cast<index_t>(s.states())) steps *= 2;
+    // A divisor of n needs no copy with zeros behind.
+    for (index_t divisor = steps; divisor < 2 * steps; ++divisor)
+        if (n % divisor == 0) return divisor;
+    return steps;
 }
-index_t steps_of_block(const blocks_system& s) {
+index_t steps_of_block(const blocks_system& s, index_t) {
     return static_cast<index_t>(std::max<std::size_t>(2, 64 / s.states()));
 }
 
@@ -253,7 +256,7 @@ lazy<T> respond(const S& s, const lazy<T>& u, const std::optional<lazy<wide<T>>>
     using N = typename S::number;
     const auto p = static_cast<index_t>(s.width()), d = static_cast<index_t>(s.states());
     const index_t outer = u.shape()[0], n = u.shape()[1] / p, inner = u.shape()[2];
-    const index_t steps = std::min(n, steps_of_block(s)), blocks = (n + steps - 1) / steps;
+    const index_t steps = std::min(n, steps_of_block(s, n)), blocks = (n + steps - 1) / steps;
     block_response<N> r = response_of(s, static_cast<std::size_t>(steps));
     std::optional<small_matrix<N>> coordinates;
     if constexpr (requires { s.sections; })

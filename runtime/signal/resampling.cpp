@@ -105,13 +105,22 @@ struct rate_filter {
 };
 constexpr index_t floor_of(index_t a, index_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
+/// About 32 results in a row of a product, and a number that divides all of them where there is one: the product is
+/// then the result.
+index_t periods_of_row(index_t up, index_t count) {
+    const index_t usual = std::max<index_t>(1, 32 / up);
+    for (index_t periods = 3 * usual / 2; periods > usual / 2; --periods)
+        if (count % (periods * up) == 0) return periods;
+    return usual;
+}
+
 /// `count` elements of rows at the other rate. Result p of a period is the sum over k of tap(p * down + middle - k *
 /// up) times element k; the next period is `down` elements behind.
 template <class T>
 lazy<T> at_other_rate(const lazy<T>& x, const rate_filter& f, index_t count, double beyond, ingot::device where) {
     // About 32 elements of the result are one row of a product of matrices: the window's elements that meet no tap cost
     // less than sums that are no library's.
-    const index_t periods = std::max<index_t>(1, 32 / f.up), outputs = periods * f.up, step = periods * f.down;
+    const index_t periods = periods_of_row(f.up, count), outputs = periods * f.up, step = periods * f.down;
     const index_t n = x.shape()[1], groups = (count + outputs - 1) / outputs;
     const index_t first = -floor_of(f.size() - 1 - f.middle, f.up);
     const index_t last = floor_of((outputs - 1) * f.down + f.middle, f.up), window = last - first + 1;
