@@ -14,8 +14,10 @@
 #include <ingot/core/padding.hpp>
 #include <ingot/linalg/products.hpp>
 #include <ingot/ndimage/filters.hpp>
+#include <ingot/signal/convolutions.hpp>
 
 #include "runtime/signal/signals.hpp"
+#include "runtime/signal/taps.hpp"
 
 namespace ingot::detail {
 
@@ -436,14 +438,33 @@ std::vector<double> steady_state(const char* operation, const cascade& all) {
     return states;
 }
 
+/// A signal with very many taps, by transforms of blocks.
+tree_ref convolved_by_blocks(const char* operation, const image& x, const signal_axis& a,
+                             const std::vector<double>& taps) {
+    const ingot::device where = runtime::device_of(x);
+    std::vector<index_t> shape(a.others.size() + 1, 1);
+    shape[static_cast<std::size_t>(a.axis)] = static_cast<index_t>(taps.size());
+    const bool single = x.type == dtype::f4 || x.type == dtype::c8;
+    const image b = single ? image(numbers_on<float>(where, taps, shape_like(shape)))
+                           : image(numbers_on<double>(where, taps, shape_like(shape)));
+    const axes over(a.axis);
+    const tree_ref full = convolved_by_transforms(operation, x, b, convolve_mode::full, &over, true);
+    view_room view;
+    view_sliced(view, full->extents(), operation, a.axis, as_index_item(slice(0, a.extent)));
+    return view_tree(full, view, 0);
+}
+
 }  // namespace
 
 tree_ref by_transfer_function(const char* operation, const image& e, const std::vector<double>& b,
                               const std::vector<double>& a, index_t axis) {
     const transfer_function f = normalised(operation, b, a);
     const signal_axis along = runtime::axis_of_signal(operation, e, axis);
-    if (!has_taps_alone(f)) return from_rest(e, along, {f});
+    if (!has_taps_alone(f) || is_empty_signal(e)) return from_rest(e, along, {f});
     const image x{runtime::as_type({e.tree, e.type}, signal_dtype(e.type)).tree(), signal_dtype(e.type)};
+    constexpr std::size_t most_in_one_expression = 8, most_in_products = 1024;
+    if (f.b.size() > most_in_products) return convolved_by_blocks(operation, x, along, f.b);
+    if (f.b.size() > most_in_one_expression) return convolved_by_products(x, along, f.b);
     const auto taps = static_cast<index_t>(f.b.size());
     return correlated_along(operation, x, f.b, along.axis,
                             {.mode = ndimage::border::constant, .cval = 0, .origin = -(taps / 2)}, true);

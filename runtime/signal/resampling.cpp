@@ -15,6 +15,7 @@
 #include <ingot/signal/recurrences.hpp>
 
 #include "runtime/signal/signals.hpp"
+#include "runtime/signal/taps.hpp"
 
 namespace ingot::detail {
 
@@ -105,10 +106,10 @@ struct rate_filter {
 };
 constexpr index_t floor_of(index_t a, index_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
-/// About 32 results in a row of a product, and a number that divides all of them where there is one: the product is
-/// then the result.
-index_t periods_of_row(index_t up, index_t count) {
-    const index_t usual = std::max<index_t>(1, 32 / up);
+/// About 32 results in a row of a product, or as many as taps up to 256, so that a row's window is at most twice its
+/// step; and a number that divides all results where there is one: the product is then the result.
+index_t periods_of_row(const rate_filter& f, index_t count) {
+    const index_t up = f.up, usual = std::max<index_t>({1, 32 / up, std::min<index_t>(f.size() / (up * f.down), 256)});
     for (index_t periods = 3 * usual / 2; periods > usual / 2; --periods)
         if (count % (periods * up) == 0) return periods;
     return usual;
@@ -120,7 +121,7 @@ template <class T>
 lazy<T> at_other_rate(const lazy<T>& x, const rate_filter& f, index_t count, double beyond, ingot::device where) {
     // About 32 elements of the result are one row of a product of matrices: the window's elements that meet no tap cost
     // less than sums that are no library's.
-    const index_t periods = periods_of_row(f.up, count), outputs = periods * f.up, step = periods * f.down;
+    const index_t periods = periods_of_row(f, count), outputs = periods * f.up, step = periods * f.down;
     const index_t n = x.shape()[1], groups = (count + outputs - 1) / outputs;
     const index_t first = -floor_of(f.size() - 1 - f.middle, f.up);
     const index_t last = floor_of((outputs - 1) * f.down + f.middle, f.up), window = last - first + 1;
@@ -136,7 +137,22 @@ lazy<T> at_other_rate(const lazy<T>& x, const rate_filter& f, index_t count, dou
     return part_of_last(lazy<T>(reshape(made, {x.shape()[0], groups * outputs})), 0, count);
 }
 
+/// Rows of e along the axis at the other rate.
+tree_ref signal_at_other_rate(const image& e, const signal_axis& a, const rate_filter& f, double beyond) {
+    const index_t count = (a.extent * f.up + f.down - 1) / f.down;
+    return runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {
+        const lazy<T> x = signal_as<T>(e);
+        if (e.tree->extents().size() == 0) return x.tree();
+        return from_rows(at_other_rate(rows_of(lazy<T>(x.kept()), a), f, count, beyond, runtime::device_of(e)), a)
+            .tree();
+    });
+}
+
 }  // namespace
+
+tree_ref convolved_by_products(const image& e, const signal_axis& a, const std::vector<double>& taps) {
+    return signal_at_other_rate(e, a, {taps, 1, 1, 0}, 0);
+}
 
 tree_ref resampled_by_phases(const char* operation, const image& e, index_t up, index_t down,
                              const signal::resample_poly_options& how) {
@@ -153,13 +169,8 @@ tree_ref resampled_by_phases(const char* operation, const image& e, index_t up, 
     }
     for (double& tap : f.taps) tap *= static_cast<double>(f.up);
     f.middle = (f.size() - 1) / 2;
-    const index_t count = (a.extent * f.up + f.down - 1) / f.down;
-    return runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {
-        const lazy<T> x = signal_as<T>(e);
-        if (greater == 1 || e.tree->extents().size() == 0) return x.tree();
-        return from_rows(at_other_rate(rows_of(lazy<T>(x.kept()), a), f, count, how.cval, runtime::device_of(e)), a)
-            .tree();
-    });
+    if (greater == 1) return runtime::as_type({e.tree, e.type}, signal_dtype(e.type)).tree();
+    return signal_at_other_rate(e, a, f, how.cval);
 }
 
 tree_ref decimated(const image& e, index_t q, const signal::decimate_options& how) {
@@ -176,14 +187,7 @@ tree_ref decimated(const image& e, index_t q, const signal::decimate_options& ho
     }
     const std::vector<double> taps = signal::firwin(how.n.value_or(20 * q) + 1, 1 / static_cast<double>(q));
     if (how.zero_phase) return resampled_by_phases("decimate", e, 1, q, {.axis = a.axis, .window = taps});
-    const rate_filter f{taps, 1, q, 0};
-    return runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {
-        const lazy<T> x = signal_as<T>(e);
-        if (e.tree->extents().size() == 0) return x.tree();
-        return from_rows(
-                   at_other_rate(rows_of(lazy<T>(x.kept()), a), f, (a.extent + q - 1) / q, 0, runtime::device_of(e)), a)
-            .tree();
-    });
+    return signal_at_other_rate(e, a, {taps, 1, q, 0}, 0);
 }
 
 }  // namespace ingot::detail

@@ -90,6 +90,11 @@ TEST_CASE("taps alone, one coefficient, a0 that is not 1, more coefficients on e
     c.add("signal.lfilter(b, 1, a, zi=c)[1]", signal::lfilter({1, 2, 3}, {1}, x, -1, zi).zf, x, array<double>{1, 2, 3},
           zi);
     c.add("signal.lfilter([2.], 1, a, zi=np.zeros((3, 0)))[0]", signal::lfilter({2}, {1}, x, -1, zeros({3, 0})).y, x);
+    const array<double> many = drawn<double>({100}, 4), y = drawn<double>({3, 500}, 5);
+    c.add("signal.lfilter(b, 1, a)", signal::lfilter(many.to_host(), {1}, y), y, many);
+    c.add("signal.lfilter(b, 1, a, 0)", signal::lfilter(many.to_host(), {1}, y, 0), y, many);
+    const array<double> very_many = drawn<double>({1100}, 6), z = drawn<double>({2, 3000}, 7);
+    c.add("signal.lfilter(b, 1, a)", signal::lfilter(very_many.to_host(), {1}, z), z, very_many);
     const array<int> k = drawn<int>({40}, 3);
     c.add("signal.lfilter([1, .5], [1, -.5], a)", signal::lfilter({1, 0.5}, {1, -0.5}, k), k);
     c.add("signal.lfilter([1, .5], 1, a)", signal::lfilter({1, 0.5}, {1}, k), k);
