@@ -306,6 +306,7 @@ TEST_HEAD = """// Made by docs/reference.py.
 #include <ingot/ingot.hpp>
 #include <ingot/ndimage.hpp>
 #include <ingot/nn.hpp>
+#include <ingot/signal.hpp>
 #include <ingot/solvers.hpp>
 #include <ingot/sparse.hpp>
 

@@ -24,10 +24,11 @@ if np.lib.NumpyVersion(np.__version__) < "2.3.0":
 np.seterr(all="ignore")
 warnings.simplefilter("ignore")
 try:
-    from scipy import ndimage
-except ImportError:  # then no case names it
-    ndimage = None
-NAMES = {"np": np, "ndimage": ndimage, "as_strided": as_strided, "sliding_window_view": sliding_window_view}
+    from scipy import ndimage, signal
+except ImportError:  # then no case names them
+    ndimage = signal = None
+NAMES = {"np": np, "ndimage": ndimage, "signal": signal, "as_strided": as_strided,
+         "sliding_window_view": sliding_window_view}
 
 
 def fault(want, got, ulps):
