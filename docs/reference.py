@@ -304,6 +304,7 @@ TEST_HEAD = """// Made by docs/reference.py.
 
 #include <ingot/distributed.hpp>
 #include <ingot/ingot.hpp>
+#include <ingot/interpolate.hpp>
 #include <ingot/ndimage.hpp>
 #include <ingot/solvers.hpp>
 #include <ingot/sparse.hpp>

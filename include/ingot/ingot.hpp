@@ -1,4 +1,4 @@
-// Everything of Ingot but distributed.hpp, ndimage.hpp, solvers.hpp and sparse.hpp.
+// Everything of Ingot but distributed.hpp, interpolate.hpp, ndimage.hpp, solvers.hpp and sparse.hpp.
 #pragma once
 
 #include <ingot/core.hpp>

@@ -23,11 +23,14 @@ if np.lib.NumpyVersion(np.__version__) < "2.3.0":
 
 np.seterr(all="ignore")
 warnings.simplefilter("ignore")
+NAMES = {"np": np, "as_strided": as_strided, "sliding_window_view": sliding_window_view}
 try:
-    from scipy import ndimage
-except ImportError:  # then no case names it
-    ndimage = None
-NAMES = {"np": np, "ndimage": ndimage, "as_strided": as_strided, "sliding_window_view": sliding_window_view}
+    from scipy import integrate, interpolate, ndimage
+    from scipy.spatial import distance
+
+    NAMES |= {"ndimage": ndimage, "interpolate": interpolate, "integrate": integrate, "distance": distance}
+except ImportError:  # then no case names them
+    pass
 
 
 def fault(want, got, ulps):
