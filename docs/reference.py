@@ -308,6 +308,7 @@ TEST_HEAD = """// Made by docs/reference.py.
 #include <ingot/ndimage.hpp>
 #include <ingot/solvers.hpp>
 #include <ingot/sparse.hpp>
+#include <ingot/spatial.hpp>
 
 #include "tests/untested.hpp"
 

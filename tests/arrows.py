@@ -15,6 +15,7 @@ include/fft: include/core
 include/files: include/core
 include/ndimage: include/core
 include/interpolate: include/core
+include/spatial: include/core
 include/interop: include/core include/files
 include/distributed: include/core
 include/sparse: include/core
@@ -41,6 +42,7 @@ runtime/sorting: runtime/system runtime/device runtime/kernels runtime/front^
 runtime/sparse: runtime/system runtime/device runtime/kernels runtime/files runtime/front^
 runtime/ndimage: runtime/functions
 runtime/interpolate: runtime/functions
+runtime/spatial: runtime/functions
 runtime/random: runtime/system runtime/device runtime/front
 runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random runtime/sorting runtime/files runtime/mpi
 runtime/mpi:

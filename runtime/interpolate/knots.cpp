@@ -1,6 +1,5 @@
 #include "runtime/interpolate/knots.hpp"
 
-#include <array>
 #include <cmath>
 
 #include <ingot/core/creation.hpp>
@@ -55,26 +54,6 @@ lazy<index_t> interval_of(const knots& k, const lazy<double>& x) {
     if (k.step != 0) return lazy<index_t>(even_interval()(x, k.values, k.step));
     const lazy<index_t> count(detail::search_text(false, true)(x, k.values));
     return lazy<index_t>(minimum(maximum(count - index_t{1}, index_t{0}), last));
-}
-
-any_lazy slices_at(const any_lazy& e, const any_lazy& indices) {
-    using namespace detail;
-    view_room source, index;
-    view_gathered(source, index, "take", e.extents(), indices.extents(), 0);
-    const any_lazy x = e.viewed(source), at = indices.viewed(index);
-    const auto operand_of = [](const any_lazy& of) {
-        operand o;
-        o.kind = operand_kind::lazy;
-        o.type = of.type();
-        o.tree = of.tree().get();
-        return o;
-    };
-    const std::array<word, 3> program{
-        make_word(word_kind::lazy, x.type()), make_word(word_kind::lazy, at.type()),
-        make_word(word_kind::gather, x.type(), static_cast<std::uint32_t>(unchecked_mode))};
-    const std::array<operand, 2> operands{operand_of(x), operand_of(at)};
-    const std::array<word, 1> attributes{1};
-    return {make_tree(program, operands, attributes), x.type()};
 }
 
 }  // namespace ingot::runtime

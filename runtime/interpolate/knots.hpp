@@ -34,8 +34,6 @@ inline ingot::device device_of(const any_expression& e) {
 lazy<index_t> interval_of(const knots&, const lazy<double>& x);
 /// The knots at these indices.
 inline lazy<double> knots_at(const knots& k, const lazy<index_t>& at) { return elements_at(k.values, at).as<double>(); }
-/// The slices of e along its first axis at indices that lie inside; their axes stand first.
-any_lazy slices_at(const any_lazy& e, const any_lazy& indices);
 /// e with so many axes of extent 1 behind its own.
 template <class T>
 lazy<T> with_axes_behind(const lazy<T>& e, int count) {

@@ -52,7 +52,7 @@ lazy<T> interpolated_in_pieces(const any_expression& x, const any_expression& xp
     const int behind_places = values.ndim() - 1;
     const auto last = static_cast<index_t>(k.host.size()) - 1;
     const lazy<index_t> before = runtime::interval_of(k, at), behind = minimum(before + index_t{1}, last);
-    const auto values_at = [&](const lazy<index_t>& i) { return runtime::slices_at(values, i).template as<T>(); };
+    const auto values_at = [&](const lazy<index_t>& i) { return runtime::elements_at(values, i).template as<T>(); };
     const auto beside_values = [&](const auto& e) { return runtime::with_axes_behind(lazy(e), behind_places); };
     lazy<T> result;
     if (how.kind == method::linear && last > 0) {

@@ -108,7 +108,7 @@ lazy<T> regular_grid_interpolator<T>::at(const any_expression& given) const {
     const auto beside_values = [&](const auto& e) { return runtime::with_axes_behind(lazy(e), behind_places); };
     // The sum over the lines around a place, of the axes from j on; `line` counts grid points of the axes before.
     const auto around = [&](const auto& self, std::size_t j, const lazy<index_t>& line) -> lazy<T> {
-        if (j == at.size()) return runtime::slices_at(lazy<T>(values_), line).template as<T>();
+        if (j == at.size()) return runtime::elements_at(lazy<T>(values_), line).template as<T>();
         const auto along = [&](const lazy<index_t>& i) {
             return j == 0 ? i : lazy<index_t>(line * static_cast<index_t>(grid_[j].host.size()) + i);
         };

@@ -254,12 +254,12 @@ lazy<T> ppoly<T>::at(const any_expression& given, int nu, const extrapolation& b
     const int degree = static_cast<int>(c.size()) - 1;
     std::optional<lazy<T>> sum;
     for (int j = 0; j + nu <= degree; ++j) {
-        lazy<T> one = runtime::slices_at(c[static_cast<std::size_t>(j)], interval).template as<T>();
+        lazy<T> one = runtime::elements_at(c[static_cast<std::size_t>(j)], interval).template as<T>();
         if (nu > 0) one = one * falling(degree - j, nu);
         sum = sum ? lazy<T>(*sum * step + one) : one;
     }
     // A derivative of a higher order than the degree is 0.
-    if (!sum) sum = lazy<T>(runtime::slices_at(c[0], interval).template as<T>() * T(0));
+    if (!sum) sum = lazy<T>(runtime::elements_at(c[0], interval).template as<T>() * T(0));
     const auto unknown = [&](const lazy<bool>& places) {
         sum = lazy<T>(where(with_axes_behind(places, trailing), static_cast<T>(nan_value), *sum));
     };

@@ -1,18 +1,19 @@
-// Distances as folds along rows. A metric is a row of a table: how each operand is prepared, which is done once, and the
-// fold of a pair of rows.
+// Distances as folds along rows. A metric is a row of a table: how each operand is prepared, which is done once, and
+// the fold of a pair of rows.
 #include <ingot/spatial/distances.hpp>
 
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
+#include <ingot/core/creation.hpp>
 #include <ingot/core/device.hpp>
 #include <ingot/core/error.hpp>
 #include <ingot/core/functions.hpp>
 #include <ingot/core/operators.hpp>
 #include <ingot/core/places.hpp>
 #include <ingot/core/reductions.hpp>
-#include <ingot/core/reshape.hpp>
 #include <ingot/core/views.hpp>
 #include <ingot/kernels/user_kernels.hpp>
 
@@ -30,11 +31,8 @@ namespace {
 
 const axes last_axis{-1};
 
-any_lazy magnitude(const any_lazy& x) { return apply(op::abs, {x}); }
+any_lazy magnitude(const any_lazy& x) { return apply(op::absolute, {x}); }
 any_lazy root(const any_lazy& x) { return apply(op::sqrt, {x}); }
-any_lazy total(const any_lazy& x) { return runtime::folded(fold::sum, "cdist", x, &last_axis, false); }
-/// The number of true elements, in the numbers' dtype.
-any_lazy number_of(const any_lazy& truths, const any_lazy& numbers) { return total(as_type(truths, numbers.type())); }
 any_lazy row_total(const any_lazy& x) { return runtime::folded(fold::sum, "cdist", x, &last_axis, true); }
 
 any_lazy as_they_are(const any_lazy& x) { return x; }
@@ -44,63 +42,107 @@ any_lazy centred(const any_lazy& x) {
 }
 any_lazy of_sum_one(const any_lazy& x) { return x / row_total(x); }
 
-any_lazy squares(const any_lazy& x, const any_lazy& y, double) {
-    const any_lazy d = x - y;
-    return total(d * d);
+/// Pairs of rows: both operands in the shape of the pairs, with the columns as a last axis, or one after the other.
+/// Distances of few columns are elementwise, so that a fold of them needs no matrix in memory.
+class row_pair {
+public:
+    row_pair(std::vector<any_lazy> x, std::vector<any_lazy> y, index_t columns)
+        : x_(std::move(x)), y_(std::move(y)), columns_(columns) {}
+
+    double columns() const { return static_cast<double>(columns_); }
+    template <class F>
+    any_lazy total(const F& of) const {
+        return joined(fold::sum, op::add, of);
+    }
+    template <class F>
+    any_lazy greatest(const F& of) const {
+        // The greatest of no elements is 0, as their sum.
+        return joined(columns_ == 0 ? fold::sum : fold::max, op::maximum, of);
+    }
+    /// The number of columns in which `of` is true, in the elements' dtype.
+    template <class F>
+    any_lazy number(const F& of) const {
+        return total([&](const any_lazy& x, const any_lazy& y) { return as_type(of(x, y), x.type()); });
+    }
+
+private:
+    template <class F>
+    any_lazy joined(fold f, op pairwise, const F& of) const {
+        any_lazy all_of_them = of(x_[0], y_[0]);
+        if (static_cast<index_t>(x_.size()) != columns_)
+            return runtime::folded(f, "cdist", all_of_them, &last_axis, false);
+        for (std::size_t k = 1; k < x_.size(); ++k) all_of_them = apply(pairwise, {all_of_them, of(x_[k], y_[k])});
+        return all_of_them;
+    }
+
+    std::vector<any_lazy> x_, y_;
+    index_t columns_;
+};
+
+any_lazy difference(const any_lazy& x, const any_lazy& y) { return magnitude(x - y); }
+any_lazy unequal(const any_lazy& x, const any_lazy& y) { return apply(op::not_equal, {x, y}); }
+
+any_lazy squares(const row_pair& rows, double) {
+    return rows.total([](const any_lazy& x, const any_lazy& y) {
+        const any_lazy d = x - y;
+        return d * d;
+    });
 }
-any_lazy euclidean(const any_lazy& x, const any_lazy& y, double) { return root(squares(x, y, 2)); }
-any_lazy cityblock(const any_lazy& x, const any_lazy& y, double) { return total(magnitude(x - y)); }
-any_lazy chebyshev(const any_lazy& x, const any_lazy& y, double) {
-    const any_lazy d = magnitude(x - y);
-    // The greatest of no elements is 0, as their sum.
-    return d.shape()[-1] == 0 ? total(d) : runtime::folded(fold::max, "cdist", d, &last_axis, false);
+any_lazy euclidean(const row_pair& rows, double p) { return root(squares(rows, p)); }
+any_lazy cityblock(const row_pair& rows, double) { return rows.total(difference); }
+any_lazy chebyshev(const row_pair& rows, double) { return rows.greatest(difference); }
+any_lazy minkowski(const row_pair& rows, double p) {
+    if (p == 1) return cityblock(rows, p);
+    if (p == 2) return euclidean(rows, p);
+    if (std::isinf(p)) return chebyshev(rows, p);
+    const any_lazy powers =
+        rows.total([&](const any_lazy& x, const any_lazy& y) { return apply(op::power, {difference(x, y), p}); });
+    return apply(op::power, {powers, 1 / p});
 }
-any_lazy minkowski(const any_lazy& x, const any_lazy& y, double p) {
-    if (p == 1) return cityblock(x, y, p);
-    if (p == 2) return euclidean(x, y, p);
-    if (std::isinf(p)) return chebyshev(x, y, p);
-    return apply(op::power, {total(apply(op::power, {magnitude(x - y), p})), 1 / p});
+any_lazy cosine(const row_pair& rows, double) {
+    const any_lazy product = rows.total([](const any_lazy& x, const any_lazy& y) { return x * y; });
+    return 1 - apply(op::minimum, {apply(op::maximum, {product, -1.0}), 1.0});
 }
-any_lazy cosine(const any_lazy& x, const any_lazy& y, double) {
-    return 1 - apply(op::minimum, {apply(op::maximum, {total(x * y), -1.0}), 1.0});
+any_lazy hamming(const row_pair& rows, double) { return rows.number(unequal) / rows.columns(); }
+any_lazy canberra(const row_pair& rows, double) {
+    return rows.total([](const any_lazy& x, const any_lazy& y) {
+        const any_lazy both = magnitude(x) + magnitude(y);
+        return choose(apply(op::equal, {both, 0.0}), any_lazy(0.0), difference(x, y) / both);
+    });
 }
-any_lazy hamming(const any_lazy& x, const any_lazy& y, double) {
-    return number_of(apply(op::not_equal, {x, y}), x) / static_cast<double>(x.shape()[-1]);
+any_lazy braycurtis(const row_pair& rows, double) {
+    return rows.total(difference) / rows.total([](const any_lazy& x, const any_lazy& y) { return magnitude(x + y); });
 }
-any_lazy canberra(const any_lazy& x, const any_lazy& y, double) {
-    const any_lazy sum_of_both = magnitude(x) + magnitude(y);
-    return total(choose(apply(op::equal, {sum_of_both, 0.0}), any_lazy(0.0), magnitude(x - y) / sum_of_both));
-}
-any_lazy braycurtis(const any_lazy& x, const any_lazy& y, double) {
-    return total(magnitude(x - y)) / total(magnitude(x + y));
-}
-any_lazy jensenshannon(const any_lazy& x, const any_lazy& y, double) {
-    const any_lazy middle = (x + y) / 2.0;
-    const auto entropy = [&](const any_lazy& p) {
+any_lazy jensenshannon(const row_pair& rows, double) {
+    const any_lazy both = rows.total([](const any_lazy& x, const any_lazy& y) {
+        const any_lazy middle = (x + y) / 2.0;
+        const auto entropy = [&](const any_lazy& p) {
+            return choose(any_lazy(0.0) < p, p * apply(op::log, {p / middle}), any_lazy(0.0));
+        };
         // Of rows whose sum is 0, which have no finite shares, the distance is infinite, as SciPy's is.
-        const any_lazy unknown = apply(op::logical_not, {apply(op::isfinite, {p})});
-        return choose(unknown, any_lazy(std::numeric_limits<double>::infinity()),
-                      choose(any_lazy(0.0) < p, p * apply(op::log, {p / middle}), any_lazy(0.0)));
-    };
-    return root(total(entropy(x) + entropy(y)) / 2.0);
+        return choose(apply(op::isfinite, {middle}), entropy(x) + entropy(y),
+                      any_lazy(std::numeric_limits<double>::infinity()));
+    });
+    return root(both / 2.0);
 }
-any_lazy jaccard(const any_lazy& x, const any_lazy& y, double) {
-    const any_lazy either =
-        apply(op::logical_or, {apply(op::not_equal, {x, 0.0}), apply(op::not_equal, {y, 0.0})});
-    const any_lazy count = number_of(either, x);
-    const any_lazy differ = number_of(apply(op::not_equal, {x, y}), x);  // none where both are 0
-    return choose(apply(op::equal, {count, 0.0}), any_lazy(0.0), differ / count);
+any_lazy jaccard(const row_pair& rows, double) {
+    const auto is_true = [](const any_lazy& x) { return as_type(x, dtype::b1); };
+    const any_lazy either = rows.number(
+        [&](const any_lazy& x, const any_lazy& y) { return apply(op::logical_or, {is_true(x), is_true(y)}); });
+    const any_lazy one =
+        rows.number([&](const any_lazy& x, const any_lazy& y) { return unequal(is_true(x), is_true(y)); });
+    return choose(apply(op::equal, {either, 0.0}), any_lazy(0.0), one / either);
 }
 
 struct metric_row {
     any_lazy (*prepared)(const any_lazy&);
-    any_lazy (*distance)(const any_lazy& x, const any_lazy& y, double p);
+    any_lazy (*distance)(const row_pair&, double p);
 };
 
 /// In the order of the enumerators.
 constexpr metric_row metrics[] = {
-    {as_they_are, euclidean}, {as_they_are, squares},    {as_they_are, cityblock},  {as_they_are, chebyshev},
-    {as_they_are, minkowski}, {of_length_one, cosine},   {centred, cosine},         {as_they_are, hamming},
+    {as_they_are, euclidean}, {as_they_are, squares},    {as_they_are, cityblock},    {as_they_are, chebyshev},
+    {as_they_are, minkowski}, {of_length_one, cosine},   {centred, cosine},           {as_they_are, hamming},
     {as_they_are, canberra},  {as_they_are, braycurtis}, {of_sum_one, jensenshannon}, {as_they_are, jaccard},
 };
 const metric_row& row_of(const char* operation, metric m, double p) {
@@ -122,37 +164,57 @@ void check_matrix(const char* operation, extents_ref shape) {
 dtype computed_for(dtype t) {
     return kind_of(t) == kind::floating && promote(t, dtype::f4) == dtype::f4 ? dtype::f4 : dtype::f8;
 }
-/// x with a new axis.
-any_lazy expanded(const any_lazy& x, index_t axis) {
-    const index_item item = axis == 0 ? as_index_item(newaxis) : as_index_item(all);
-    const index_item items[] = {item, axis == 0 ? as_index_item(all) : as_index_item(newaxis), as_index_item(all)};
+/// Up to so many columns are unrolled.
+constexpr index_t few_columns = 8;
+/// The operand of a pair that `of` makes of a matrix, or of each of its columns where they are few.
+template <class F>
+std::vector<any_lazy> in_columns(const any_lazy& rows, const F& of) {
+    const index_t columns = rows.extents().data[1];
+    if (columns == 0 || columns > few_columns) return {of(rows)};
+    std::vector<any_lazy> each;
+    for (index_t k = 0; k < columns; ++k) {
+        const index_item column[] = {as_index_item(all), as_index_item(k)};
+        view_room view;
+        view_by_index(view, rows.extents(), column, 2);
+        each.push_back(of(rows.viewed(view)));
+    }
+    return each;
+}
+/// The rows along the first of two axes, or along the second one.
+any_lazy along(const any_lazy& rows, bool second) {
+    const index_item one = as_index_item(newaxis), every = as_index_item(all), rest = as_index_item(ellipsis);
+    const index_item items[] = {second ? one : every, second ? every : one, rest};
     view_room view;
-    view_by_index(view, x.extents(), items, 3);
-    return x.viewed(view);
+    view_by_index(view, rows.extents(), items, 3);
+    return rows.viewed(view);
 }
 
 // ---- pairs of rows ---------------------------------------------------------------------------------------------
 
-using row_kernel = elementwise_kernel<"int64 k, int64 n", "int64 i">;
+using row_kernel = elementwise_kernel<"int64 k, int64 n", "int64 row">;
 /// The first row of pair k of n rows. The root is rounded, so that the row may be one off.
 const row_kernel& first_of_pair() {
     static const row_kernel text(R"(
 const double left = 4.0 * n * (n - 1) - 8.0 * k - 7;
-i = n - 2 - static_cast<int64>(sqrt(left > 0 ? left : 0) / 2 - 0.5);
-if (i < 0) i = 0;
-if (i > 0 && i * (2 * n - i - 1) / 2 > k) i -= 1;
-if ((i + 1) * (2 * n - i - 2) / 2 <= k) i += 1;)",
+row = n - 2 - static_cast<int64>(sqrt(left > 0 ? left : 0.0) / 2 - 0.5);
+if (row < 0) row = 0;
+if (row > 0 && row * (2 * n - row - 1) / 2 > k) row -= 1;
+if ((row + 1) * (2 * n - row - 2) / 2 <= k) row += 1;)",
                                  "pair");
     return text;
 }
 struct row_pairs {
     lazy<index_t> first, second;
 };
+/// The number of pairs before the first one that has this row as its first.
+lazy<index_t> first_place(const lazy<index_t>& row, index_t n) {
+    return lazy<index_t>((row * (2 * n - row - index_t{1})) >> index_t{1});
+}
 /// All pairs of n rows, in the order of `pdist`.
 row_pairs pairs_of(index_t n) {
     const lazy<index_t> k(position_along(n * (n - 1) / 2, 0));
     const lazy<index_t> i(first_of_pair()(k, n));
-    return {i, lazy<index_t>(k - i * (2 * n - i - index_t{1}) / 2 + i + index_t{1})};
+    return {i, lazy<index_t>(k - first_place(i, n) + i + index_t{1})};
 }
 
 }  // namespace
@@ -167,7 +229,55 @@ tree_ref distances_between(const char* operation, const any_expression& a, const
                           to_text(of_b.span()) + "; as many columns of both are wanted");
     const metric_row& row = row_of(operation, m, p);
     const dtype type = computed_for(promote(a.type, b.type));
-    return row.distance(expanded(rows_for(row, a, type), 1), expanded(rows_for(row, b, type), 0), p).tree();
+    const row_pair pairs(in_columns(rows_for(row, a, type), [](const any_lazy& x) { return along(x, false); }),
+                         in_columns(rows_for(row, b, type), [](const any_lazy& x) { return along(x, true); }),
+                         of_a.data[1]);
+    return row.distance(pairs, p).tree();
+}
+
+tree_ref distances_within(const any_expression& x, metric m, double p) {
+    check_matrix("pdist", x.tree->extents());
+    const metric_row& row = row_of("pdist", m, p);
+    const any_lazy rows = rows_for(row, x, computed_for(x.type));
+    const row_pairs pairs = pairs_of(x.tree->extents().data[0]);
+    const auto at = [&](const lazy<index_t>& places) {
+        return in_columns(rows, [&](const any_lazy& e) { return runtime::elements_at(e, places); });
+    };
+    return row.distance(row_pair(at(pairs.first), at(pairs.second), x.tree->extents().data[1]), p).tree();
+}
+
+tree_ref other_form(const any_expression& elements, const shape_like& shape, bool checks) {
+    const auto fails = [&](const char* wanted) {
+        return shape_error("[squareform] shape " + to_text(shape.values()) + "; " + wanted + " is wanted");
+    };
+    const any_lazy flat(elements.tree, elements.type);
+    if (shape.count() == 2) {
+        const index_t n = shape[0];
+        if (shape[1] != n) throw fails("a square matrix");
+        const row_pairs pairs = pairs_of(n);
+        const any_lazy above = runtime::elements_at(flat, lazy<index_t>(pairs.first * n + pairs.second));
+        if (checks && n > 0) {
+            const any_lazy below = runtime::elements_at(flat, lazy<index_t>(pairs.second * n + pairs.first));
+            const any_lazy diagonal = runtime::elements_at(flat, lazy<index_t>(position_along(n, 0) * (n + 1)));
+            if (any(apply(op::not_equal, {above, below}).as<bool>()).item() || any(diagonal.as<bool>()).item())
+                throw error("[squareform] a matrix that is not symmetric with a diagonal of 0; one is wanted");
+        }
+        return above.tree();
+    }
+    if (shape.count() != 1) throw fails("a matrix or a vector");
+    const index_t count = shape[0];
+    const auto n = static_cast<index_t>(std::ceil(std::sqrt(2.0 * static_cast<double>(count))));
+    if (n * (n - 1) / 2 != count) throw fails("a vector of n (n - 1) / 2 elements");
+    if (count == 0) {
+        const with_device there(flat.device() == no_device ? current_device() : device(flat.device()));
+        return as_type(any_lazy(zeros<double>({1, 1})), flat.type()).tree();
+    }
+    const lazy<index_t> row(position_along(n, 1)), column(position_along(n, 0));
+    const lazy<index_t> low = minimum(row, column), high = maximum(row, column);
+    const lazy<bool> on_diagonal = row == column;
+    const lazy<index_t> place = first_place(low, n) + (high - low - index_t{1});
+    const any_lazy values = runtime::elements_at(flat, lazy<index_t>(where(on_diagonal, index_t{0}, place)));
+    return as_type(choose(on_diagonal, any_lazy(0), values), flat.type()).tree();
 }
 
 }  // namespace ingot::detail

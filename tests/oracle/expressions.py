@@ -26,9 +26,10 @@ warnings.simplefilter("ignore")
 NAMES = {"np": np, "as_strided": as_strided, "sliding_window_view": sliding_window_view}
 try:
     from scipy import integrate, interpolate, ndimage
-    from scipy.spatial import distance
+    from scipy.spatial import distance, distance_matrix
 
-    NAMES |= {"ndimage": ndimage, "interpolate": interpolate, "integrate": integrate, "distance": distance}
+    NAMES |= {"ndimage": ndimage, "interpolate": interpolate, "integrate": integrate, "distance": distance,
+              "distance_matrix": distance_matrix}
 except ImportError:  # then no case names them
     pass
 

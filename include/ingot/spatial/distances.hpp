@@ -1,11 +1,13 @@
-// Distances between the rows of matrices. Each metric is a fold along a row, and a matrix of distances is an expression:
-// a reduction behind it needs no matrix in memory.
+// Distances between the rows of matrices. Each metric is a fold along a row, and a matrix of distances is an
+// expression: a reduction behind it needs no matrix in memory.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
 #include <ingot/core/any_expression.hpp>
+#include <ingot/core/array.hpp>
+#include <ingot/core/reshape.hpp>
 
 namespace ingot {
 namespace spatial {
@@ -14,8 +16,10 @@ namespace spatial {
 ///
 ///     const array<double> x{{0, 0}, {3, 4}};
 ///     for (const auto m : {spatial::metric::euclidean, spatial::metric::cityblock, spatial::metric::chebyshev})
-///         std::cout << spatial::pdist(x, m) << ' ';
-///     // prints: [5.] [7.] [4.]
+///         std::cout << spatial::pdist(x, m) << '\n';
+///     // prints: [5.]
+///     //         [7.]
+///     //         [4.]
 enum class metric : std::uint8_t {
     euclidean,      // the root of the sum of squared differences
     sqeuclidean,    // the sum of squared differences
@@ -28,7 +32,7 @@ enum class metric : std::uint8_t {
     canberra,       // the sum of |x - y| / (|x| + |y|), of which 0 / 0 is 0
     braycurtis,     // the sum of |x - y| over that of |x + y|
     jensenshannon,  // the root of the Jensen-Shannon divergence of x and y, divided by their sums
-    jaccard,        // of the elements that are not 0 in both, the share that differs
+    jaccard,        // of the elements that are not 0 in x or y, the share of those that are 0 in the other
 };
 
 /// The options of `cdist` and `pdist`.
@@ -49,7 +53,7 @@ using distance_number =
 INGOT_API tree_ref distances_between(const char* operation, const any_expression& a, const any_expression& b,
                                      spatial::metric, double p);
 INGOT_API tree_ref distances_within(const any_expression& x, spatial::metric, double p);
-INGOT_API tree_ref other_form(const any_expression& x, bool checks);
+INGOT_API tree_ref other_form(const any_expression& elements, const shape_like& shape, bool checks);
 
 }  // namespace detail
 
@@ -94,7 +98,9 @@ auto pdist(const X& x, metric m = metric::euclidean, const distance_options& how
 ///     //          [5. 4. 0.]] [1. 5. 4.]
 template <array_expression X>
 lazy<typename X::value_type> squareform(const X& x, bool checks = true) {
-    return lazy<typename X::value_type>::of(detail::other_form(x, checks));
+    using T = typename X::value_type;
+    const array<T> values(x);
+    return lazy<T>::of(detail::other_form(reshape(values, {values.size()}), values.shape(), checks));
 }
 
 /// The Minkowski distance of each row of x from each row of y, with this p: a `lazy` as that of `cdist`, whose errors
