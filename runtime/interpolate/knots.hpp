@@ -9,9 +9,12 @@
 #include <ingot/core/functions.hpp>
 #include <ingot/core/gather.hpp>
 #include <ingot/core/operators.hpp>
+#include <ingot/core/places.hpp>
 #include <ingot/core/reductions.hpp>
+#include <ingot/core/reshape.hpp>
 #include <ingot/core/views.hpp>
 #include <ingot/interpolate/points.hpp>
+#include <ingot/kernels/user_kernels.hpp>
 
 #include "runtime/functions/any_lazy.hpp"
 
@@ -29,6 +32,10 @@ inline ingot::device device_of(const any_expression& e) {
     return e.tree->device == detail::no_device ? current_device() : ingot::device(e.tree->device);
 }
 
+/// A function of a place `v` in interval `k` by the knots `a` and values `c` of `columns` columns, one of which is
+/// `column`. It is a text: gathers would each search the interval.
+using piece_kernel = elementwise_kernel<"double v, int64 k, int64 column, raw double a, raw T c, int64 columns", "T y">;
+
 /// The interval i of a place: knot i is the last one that does not lie behind it, from 0 to two below the number of
 /// knots.
 lazy<index_t> interval_of(const knots&, const lazy<double>& x);
@@ -40,6 +47,24 @@ lazy<T> with_axes_behind(const lazy<T>& e, int count) {
     std::vector<index_t> added;
     for (int j = 0; j < count; ++j) added.push_back(-1 - j);
     return count == 0 ? e : lazy<T>(expand_dims(e, axes(added)));
+}
+/// The text at places for all columns of the values, whose axes stand behind those of the places. `c` has the columns
+/// as its last axes, of this shape.
+template <class T>
+lazy<T> pieces_at(const piece_kernel& text, const knots& k, const lazy<double>& x, const array<T>& c,
+                  std::span<const index_t> columns) {
+    const int rank = static_cast<int>(columns.size());
+    detail::layout counter(rank);
+    index_t count = 1;
+    for (int j = rank; j-- > 0;) {
+        counter.shape()[j] = columns[static_cast<std::size_t>(j)], counter.strides()[j] = count;
+        count *= columns[static_cast<std::size_t>(j)];
+    }
+    lazy<index_t> interval = interval_of(k, x);
+    if (k.step == 0 && count >= 4) interval = interval.kept();  // it is not searched for each column
+    return lazy<T>(text(with_axes_behind(x, rank), with_axes_behind(interval, rank),
+                        lazy<index_t>(detail::positions(std::move(counter))), k.values,
+                        array<T>(reshape(c, {c.size()})), count));
 }
 /// Values with the axis of the points first. Throws shape_error where there is no such axis, or it has not `count`
 /// elements.

@@ -18,16 +18,23 @@ using runtime::knots_at;
 
 namespace {
 
-/// The point whose value a place has.
-lazy<index_t> chosen_point(const lazy<double>& x, const knots& k, const lazy<index_t>& before,
-                           const lazy<index_t>& behind, method kind) {
-    const lazy<double> low = knots_at(k, before), high = knots_at(k, behind);
-    const lazy<double> middle = low / 2 + high / 2;
-    return where(kind == method::previous  ? lazy<bool>(x < high)
-                 : kind == method::next    ? lazy<bool>(x <= low)
-                 : kind == method::nearest ? lazy<bool>(x <= middle)
-                                           : lazy<bool>(x < middle),
-                 before, behind);
+/// In the order of the enumerators: the value between the points k and j.
+constexpr const char* value_rules[] = {
+    R"(const T low = c[k * columns + column];
+y = j == k ? low : low + (c[j * columns + column] - low) * T((v - a[k]) / (a[j] - a[k]));)",
+    "y = c[(v <= a[k] / 2 + a[j] / 2 ? k : j) * columns + column];",
+    "y = c[(v < a[k] / 2 + a[j] / 2 ? k : j) * columns + column];",
+    "y = c[(v < a[j] ? k : j) * columns + column];",
+    "y = c[(v <= a[k] ? k : j) * columns + column];",
+};
+const runtime::piece_kernel& text_of(method kind) {
+    static const auto texts = [] {
+        std::vector<runtime::piece_kernel> all;
+        for (const char* const rule : value_rules)
+            all.emplace_back(std::string("const int64 j = k + 1 < a.size() ? k + 1 : k;\n") + rule, "interp");
+        return all;
+    }();
+    return texts[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace
@@ -42,26 +49,16 @@ lazy<T> interpolated_in_pieces(const any_expression& x, const any_expression& xp
         std::vector<index_t> order(points.size());
         std::iota(order.begin(), order.end(), index_t{0});
         std::ranges::stable_sort(order, {}, [&](index_t i) { return points[static_cast<std::size_t>(i)]; });
-        values = lazy<T>(array<T>(take<unchecked_mode>(values, asarray(order).to(where_values_are), 0)));
+        values = lazy<T>(take<unchecked_mode>(values, asarray(order).to(where_values_are), 0));
         std::ranges::sort(points);
-    } else {
-        values = values.kept();
     }
     const knots k = knots_at(std::move(points), where_values_are);
     const lazy<double> at = any_lazy(x.tree, x.type).as<double>();
-    const int behind_places = values.ndim() - 1;
-    const auto last = static_cast<index_t>(k.host.size()) - 1;
-    const lazy<index_t> before = runtime::interval_of(k, at), behind = minimum(before + index_t{1}, last);
-    const auto values_at = [&](const lazy<index_t>& i) { return runtime::elements_at(values, i).template as<T>(); };
+    const array<T> known(values);
+    const shape_like shape(known.shape());
+    const int behind_places = shape.count() - 1;
     const auto beside_values = [&](const auto& e) { return runtime::with_axes_behind(lazy(e), behind_places); };
-    lazy<T> result;
-    if (how.kind == method::linear && last > 0) {
-        const lazy<double> low = knots_at(k, before), high = knots_at(k, behind);
-        const lazy<T> at_low = values_at(before), rise = values_at(behind) - at_low;
-        result = at_low + rise / beside_values(high - low) * beside_values(at - low);
-    } else {
-        result = values_at(chosen_point(at, k, before, behind, how.kind));
-    }
+    lazy<T> result = runtime::pieces_at(text_of(how.kind), k, at, known, shape.values().subspan(1));
     const bool goes_on = how.fill_value.extrapolates();
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     const auto replaced = [&](const lazy<bool>& places, double by) {
@@ -70,7 +67,7 @@ lazy<T> interpolated_in_pieces(const any_expression& x, const any_expression& xp
     if (!goes_on || how.kind == method::previous)
         replaced(at < k.host.front(), goes_on ? nan : how.fill_value.before());
     if (!goes_on || how.kind == method::next) replaced(at > k.host.back(), goes_on ? nan : how.fill_value.behind());
-    if (how.kind != method::linear || last == 0) replaced(isnan(at), nan);
+    replaced(isnan(at), nan);
     const int axis = checked_axis("interp", how.axis, behind_places + 1);
     return runtime::with_places_at(result, axis, at.ndim());
 }

@@ -96,7 +96,9 @@ lazy<T> regular_grid_interpolator<T>::at(const any_expression& given) const {
         outside = outside ? lazy<bool>(*outside || beyond) : beyond;
         unknown = unknown ? lazy<bool>(*unknown || is_nan) : is_nan;
         const auto last = static_cast<index_t>(k.host.size()) - 1;
-        grid_place p{runtime::interval_of(k, x), {}, {}};
+        // Each gather has its own copy of its index: the search is done once before them.
+        const lazy<index_t> interval = runtime::interval_of(k, x);
+        grid_place p{k.step == 0 && grid_.size() > 1 ? interval.kept() : interval, {}, {}};
         p.behind = minimum(p.before + index_t{1}, last);
         const lazy<double> low = runtime::knots_at(k, p.before);
         p.share = last == 0 ? lazy<double>(x * 0.0) : lazy<double>((x - low) / (runtime::knots_at(k, p.behind) - low));

@@ -10,6 +10,10 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
 
 #include <ingot/core/composed_functions.hpp>
 #include <ingot/core/creation.hpp>
@@ -32,7 +36,7 @@ namespace {
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-/// What a factorisation does to a right-hand side: `middle` times each row plus `before` times the row `reach` before
+/// A level replaces each row of a right-hand side by `middle` times it, plus `before` times the row `reach` before
 /// it and `behind` times the one behind.
 struct level {
     index_t reach;
@@ -109,7 +113,7 @@ void check_ends(const end_condition& e) {
                     "; 1 or 2 is wanted");
 }
 
-/// Of a standard spline: those of SciPy's CubicSpline, divided by their diagonals.
+/// The equations of SciPy's CubicSpline, divided by their diagonals.
 slope_equations equations_of(const std::vector<double>& x, end_condition start, end_condition end) {
     const std::size_t n = x.size();
     const bool repeats = start == interpolate::periodic;
@@ -222,6 +226,24 @@ double falling(int k, int n) {
     return product;
 }
 
+/// The derivative of order nu of polynomials of this degree, by Horner's rule.
+const runtime::piece_kernel& polynomial(int degree, int nu) {
+    static std::mutex one_at_a_time;
+    static std::map<std::pair<int, int>, runtime::piece_kernel> texts;
+    const std::lock_guard lock(one_at_a_time);
+    const auto known = texts.find({degree, nu});
+    if (known != texts.end()) return known->second;
+    std::string text =
+        "const double u = v - a[k];\nconst int64 at = k * " + std::to_string(degree + 1) + " * columns + column;\n";
+    for (int j = 0; j + nu <= degree; ++j) {
+        const std::string term = "c[at + " + std::to_string(j) + " * columns]" +
+                                 (nu == 0 ? "" : " * T(" + std::to_string(falling(degree - j, nu)) + ")");
+        text += (j == 0 ? "y = " : "y = y * T(u) + ") + term + ";\n";
+    }
+    if (nu > degree) text += "y = c[at] * T(0.0);\n";
+    return texts.try_emplace({degree, nu}, text, "polynomial").first->second;
+}
+
 /// The coefficient of each power, from the highest on.
 template <class T>
 std::vector<lazy<T>> powers_of(const array<T>& coefficients) {
@@ -248,24 +270,15 @@ lazy<T> ppoly<T>::at(const any_expression& given, int nu, const extrapolation& b
     lazy<double> x = any_lazy(given.tree, given.type).as<double>();
     if (beyond.repeats()) x = first + (x - first) % (last - first);
     const int trailing = coefficients_.ndim() - 2;
-    const lazy<index_t> interval = runtime::interval_of(knots_, x);
-    const lazy<double> step = with_axes_behind(lazy<double>(x - runtime::knots_at(knots_, interval)), trailing);
-    const std::vector<lazy<T>> c = powers_of(coefficients_);
-    const int degree = static_cast<int>(c.size()) - 1;
-    std::optional<lazy<T>> sum;
-    for (int j = 0; j + nu <= degree; ++j) {
-        lazy<T> one = runtime::elements_at(c[static_cast<std::size_t>(j)], interval).template as<T>();
-        if (nu > 0) one = one * falling(degree - j, nu);
-        sum = sum ? lazy<T>(*sum * step + one) : one;
-    }
-    // A derivative of a higher order than the degree is 0.
-    if (!sum) sum = lazy<T>(runtime::elements_at(c[0], interval).template as<T>() * T(0));
+    const int degree = static_cast<int>(coefficients_.shape()[1]) - 1;
+    const shape_like shape(coefficients_.shape());
+    lazy<T> sum = runtime::pieces_at(polynomial(degree, nu), knots_, x, coefficients_, shape.values().subspan(2));
     const auto unknown = [&](const lazy<bool>& places) {
-        sum = lazy<T>(where(with_axes_behind(places, trailing), static_cast<T>(nan_value), *sum));
+        sum = lazy<T>(where(with_axes_behind(places, trailing), static_cast<T>(nan_value), sum));
     };
     if (!beyond.goes_on()) unknown(x < first || x > last);
     if (nu >= degree) unknown(isnan(x));
-    return runtime::with_places_at(*sum, axis_, x.ndim());
+    return runtime::with_places_at(sum, axis_, x.ndim());
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-// What stands before the kernels of a csr.
+// The text before the kernels of a csr.
 #pragma once
 
 #include <string>

@@ -102,7 +102,7 @@ csr<float, I> compared(const char* operation, comparison how, const csr<T, I>& a
     if (count == 0) return csr<float, I>(a.shape());
     const array<index_t> both = joined(x.keys, y.keys), order(argsort(both)), keys = elements_at(both, order);
     const array<T> values = elements_at(joined(x.values, y.values), order);
-    // Of two entries at one place a's stands first. What has no entry is 0.
+    // Where both have an entry a's stands first. Elements without an entry are 0.
     const array<index_t> place = numbers_to(count, a.device());
     const auto is_first = roll(keys, -1) == keys && place != count - 1, is_second = roll(keys, 1) == keys && place != 0;
     const auto is_of_a = order < x.keys.size();

@@ -2,6 +2,7 @@
 // the fold of a pair of rows.
 #include <ingot/spatial/distances.hpp>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -119,7 +120,7 @@ any_lazy jensenshannon(const row_pair& rows, double) {
         const auto entropy = [&](const any_lazy& p) {
             return choose(any_lazy(0.0) < p, p * apply(op::log, {p / middle}), any_lazy(0.0));
         };
-        // Of rows whose sum is 0, which have no finite shares, the distance is infinite, as SciPy's is.
+        // A row whose sum is 0 has no finite shares. Its distance is infinite, as SciPy's is.
         return choose(apply(op::isfinite, {middle}), entropy(x) + entropy(y),
                       any_lazy(std::numeric_limits<double>::infinity()));
     });
@@ -191,15 +192,16 @@ any_lazy along(const any_lazy& rows, bool second) {
 
 // ---- pairs of rows ---------------------------------------------------------------------------------------------
 
-using row_kernel = elementwise_kernel<"int64 k, int64 n", "int64 row">;
-/// The first row of pair k of n rows. The root is rounded, so that the row may be one off.
+using row_kernel = elementwise_kernel<"double pair, double n", "double row">;
+/// The first row of a pair of n rows. Numbers up to 2^53 are exact; the root is rounded, so that the row may be one
+/// off.
 const row_kernel& first_of_pair() {
     static const row_kernel text(R"(
-const double left = 4.0 * n * (n - 1) - 8.0 * k - 7;
-row = n - 2 - static_cast<int64>(sqrt(left > 0 ? left : 0.0) / 2 - 0.5);
-if (row < 0) row = 0;
-if (row > 0 && row * (2 * n - row - 1) / 2 > k) row -= 1;
-if ((row + 1) * (2 * n - row - 2) / 2 <= k) row += 1;)",
+const double left = 4 * n * (n - 1) - 8 * pair - 7;
+row = n - 2 - floor(sqrt(left > 0 ? left : 0.0) / 2 - 0.5);
+row = row < 0 ? 0.0 : row;
+row = row * (2 * n - row - 1) / 2 > pair ? row - 1 : row;
+row = (row + 1) * (2 * n - row - 2) / 2 <= pair ? row + 1 : row;)",
                                  "pair");
     return text;
 }
@@ -212,9 +214,10 @@ lazy<index_t> first_place(const lazy<index_t>& row, index_t n) {
 }
 /// All pairs of n rows, in the order of `pdist`.
 row_pairs pairs_of(index_t n) {
-    const lazy<index_t> k(position_along(n * (n - 1) / 2, 0));
-    const lazy<index_t> i(first_of_pair()(k, n));
-    return {i, lazy<index_t>(k - first_place(i, n) + i + index_t{1})};
+    const lazy<double> pair(astype<double>(position_along(n * (n - 1) / 2, 0)));
+    const lazy<double> row(first_of_pair()(pair, static_cast<double>(n)));
+    const lazy<double> column = pair - row * (2.0 * static_cast<double>(n) - row - 1) / 2 + row + 1;
+    return {lazy<index_t>(astype<index_t>(row)), lazy<index_t>(astype<index_t>(column))};
 }
 
 }  // namespace
@@ -239,11 +242,20 @@ tree_ref distances_within(const any_expression& x, metric m, double p) {
     check_matrix("pdist", x.tree->extents());
     const metric_row& row = row_of("pdist", m, p);
     const any_lazy rows = rows_for(row, x, computed_for(x.type));
-    const row_pairs pairs = pairs_of(x.tree->extents().data[0]);
-    const auto at = [&](const lazy<index_t>& places) {
-        return in_columns(rows, [&](const any_lazy& e) { return runtime::elements_at(e, places); });
+    const index_t n = x.tree->extents().data[0], columns = x.tree->extents().data[1];
+    if (n < 2) {
+        const with_device there(rows.device() == no_device ? current_device() : device(rows.device()));
+        return as_type(any_lazy(zeros<double>(0)), rows.type()).tree();
+    }
+    // The whole matrix in a temporary costs twice the operations, and a place of one index for each pair; gathers of
+    // rows would find the pair anew for each column of both.
+    const auto operand = [&](bool second) {
+        return in_columns(rows, [&](const any_lazy& e) { return along(e, second); });
     };
-    return row.distance(row_pair(at(pairs.first), at(pairs.second), x.tree->extents().data[1]), p).tree();
+    const any_lazy whole = row.distance(row_pair(operand(false), operand(true), columns), p).kept();
+    const any_lazy flat(reshape_tree(whole.tree(), std::array<index_t, 1>{n * n}, 0), whole.type());
+    const row_pairs pairs = pairs_of(n);
+    return runtime::elements_at(flat, lazy<index_t>(pairs.first * n + pairs.second)).tree();
 }
 
 tree_ref other_form(const any_expression& elements, const shape_like& shape, bool checks) {

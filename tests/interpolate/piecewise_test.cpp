@@ -102,7 +102,8 @@ TEST_CASE("regular_grid_interpolator is SciPy's, of one to three axes, in both o
 TEST_CASE("an interpolation is one kernel with the expressions around it") {
     const array<double> xp{0, 1, 3, 4}, fp{1, 5, 2, 3}, even = arange<double>(4), x = linspace(0.0, 3.0, 50);
     const array<double> table = values_of<double>({4, 4}, 1), at = values_of<double>({50, 2}, 2);
-    const interpolate::regular_grid_interpolator grid({xp, even}, table, {.bounds_error = false});
+    const interpolate::regular_grid_interpolator grid({even, even * 2}, table, {.bounds_error = false}),
+        uneven({xp, even}, table, {.bounds_error = false});
     array<double> result;
     const auto kernels = [&](const auto& e) {
         const auto before = counters().kernel_launches;
@@ -112,6 +113,7 @@ TEST_CASE("an interpolation is one kernel with the expressions around it") {
     CHECK(kernels(interpolate::interp(x * 2 - 1, xp, fp) + 1) == 1);
     CHECK(kernels(interpolate::interp(x * 2 - 1, even, fp, {.kind = method::nearest}) + 1) == 1);
     CHECK(kernels(sqrt(grid(at * 0.5))) == 1);
+    CHECK(kernels(sqrt(uneven(at * 0.5))) == 2);  // intervals are searched in one of its own
 }
 
 TEST_CASE("points and places that do not fit are said") {

@@ -44,7 +44,7 @@ TEST_CASE("cubic_spline is SciPy's CubicSpline, for every boundary and number of
             const std::string how = std::string(", bc_type=") + b.python;
             const auto s = interpolate::cubic_spline(x, y, {.bc_type = b.ends});
             c.add("interpolate.CubicSpline(a, b" + how + ")(c)", s(at), x, y, at);
-            // Of two points the second derivative may be 0, which has no relative error.
+            // The second derivative of two points may be 0, which has no relative error.
             const int nu = n == 2 ? 1 : 2;
             c.add("interpolate.CubicSpline(a, b" + how + ")(c, " + std::to_string(nu) + ", extrapolate=False)",
                   s(at, nu, false), x, y, at);

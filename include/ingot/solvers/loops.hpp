@@ -1,4 +1,4 @@
-// What solvers share: their dtypes, arrays of their own, and iterations whose end is found on the device.
+// Solvers share their dtypes, arrays of their own, and iterations whose end is found on the device.
 #pragma once
 
 #include <ingot/core/array.hpp>

@@ -27,7 +27,7 @@ struct minimizer_options {
     double gtol = 1e-5;
     /// The decrease of the value in an iteration, relative to the value or to 1, at which it ends.
     double ftol = 2.2204460492503131e-09;
-    /// Of lbfgs: the number of steps that are remembered.
+    /// The number of steps that lbfgs remembers.
     index_t maxcor = 10;
     /// Trials of a step's length at most.
     index_t maxls = 20;
@@ -41,7 +41,7 @@ enum class ending : std::uint8_t {
     line_search_failed,  ///< no step along the direction lowers the value enough
 };
 
-/// What a minimiser found.
+/// The result of a minimiser.
 template <class T>
 struct minimum_found {
     /// The place of the least value that was found.

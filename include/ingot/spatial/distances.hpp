@@ -76,7 +76,8 @@ auto cdist(const A& a, const B& b, metric m = metric::euclidean, const distance_
 }
 
 /// The distances of all pairs of rows of x, as a vector: of row 0 from the rows behind it, of row 1 from those behind
-/// it, and so on: a `lazy`. `squareform` makes a matrix of it. dtypes and errors are those of `cdist`.
+/// it, and so on: a `lazy`, of a temporary that has the whole matrix. `squareform` makes a matrix of it. dtypes and
+/// errors are those of `cdist`.
 ///
 ///     std::cout << spatial::pdist(array<double>{{0}, {1}, {5}}) << ' '
 ///               << spatial::pdist(array<int>{{1, 0}, {1, 2}}, spatial::metric::hamming);
