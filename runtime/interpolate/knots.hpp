@@ -48,22 +48,31 @@ lazy<T> with_axes_behind(const lazy<T>& e, int count) {
     for (int j = 0; j < count; ++j) added.push_back(-1 - j);
     return count == 0 ? e : lazy<T>(expand_dims(e, axes(added)));
 }
+/// The columns of values: an index of each in C order, in the shape that they have.
+struct column_numbers {
+    explicit column_numbers(std::span<const index_t> columns) {
+        detail::layout counter(static_cast<int>(columns.size()));
+        for (int j = counter.rank(); j-- > 0;) {
+            counter.shape()[j] = columns[static_cast<std::size_t>(j)], counter.strides()[j] = count;
+            count *= columns[static_cast<std::size_t>(j)];
+        }
+        number = lazy<index_t>(detail::positions(std::move(counter)));
+    }
+    index_t count = 1;
+    lazy<index_t> number;
+};
+
 /// The text at places for all columns of the values, whose axes stand behind those of the places. `c` has the columns
 /// as its last axes, of this shape.
 template <class T>
 lazy<T> pieces_at(const piece_kernel& text, const knots& k, const lazy<double>& x, const array<T>& c,
                   std::span<const index_t> columns) {
     const int rank = static_cast<int>(columns.size());
-    detail::layout counter(rank);
-    index_t count = 1;
-    for (int j = rank; j-- > 0;) {
-        counter.shape()[j] = columns[static_cast<std::size_t>(j)], counter.strides()[j] = count;
-        count *= columns[static_cast<std::size_t>(j)];
-    }
+    const column_numbers numbers(columns);
+    const index_t count = numbers.count;
     lazy<index_t> interval = interval_of(k, x);
     if (k.step == 0 && count >= 4) interval = interval.kept();  // it is not searched for each column
-    return lazy<T>(text(with_axes_behind(x, rank), with_axes_behind(interval, rank),
-                        lazy<index_t>(detail::positions(std::move(counter))), k.values,
+    return lazy<T>(text(with_axes_behind(x, rank), with_axes_behind(interval, rank), numbers.number, k.values,
                         array<T>(reshape(c, {c.size()})), count));
 }
 /// Values with the axis of the points first. Throws shape_error where there is no such axis, or it has not `count`

@@ -35,6 +35,34 @@ bool put_in_order(std::vector<double>& points) {
     return true;
 }
 
+/// The share of the grid line behind a place in interval k.
+using share_kernel = elementwise_kernel<"double v, int64 k, raw double a", "double s">;
+const share_kernel& share_text() {
+    static const share_kernel text("s = k + 1 < a.size() ? (v - a[k]) / (a[k + 1] - a[k]) : 0.0;", "share");
+    return text;
+}
+
+/// The multilinear function of the values around a place: `at` is the one before it along all axes, along axis j the
+/// next one lies dj further and has the share sj. It is a text, in which the place's intervals are found once; a gather
+/// for each value would find them anew.
+using cell_1 = elementwise_kernel<"int64 at, double s0, raw T c, int64 d0", "T y">;
+using cell_2 = elementwise_kernel<"int64 at, double s0, double s1, raw T c, int64 d0, int64 d1", "T y">;
+using cell_3 =
+    elementwise_kernel<"int64 at, double s0, double s1, double s2, raw T c, int64 d0, int64 d1, int64 d2", "T y">;
+constexpr std::size_t most_text_axes = 3;
+
+std::string value_of_cell(int axis, int axes, const std::string& further) {
+    if (axis == axes) return "c[at" + further + "]";
+    const std::string j = std::to_string(axis);
+    return "(" + value_of_cell(axis + 1, axes, further) + " * T(1 - s" + j + ") + " +
+           value_of_cell(axis + 1, axes, further + " + d" + j) + " * T(s" + j + "))";
+}
+template <class Kernel, int Axes>
+const Kernel& cell_text() {
+    static const Kernel text("y = " + value_of_cell(0, Axes, "") + ";", "cell");
+    return text;
+}
+
 }  // namespace
 
 template <class T>
@@ -96,17 +124,16 @@ lazy<T> regular_grid_interpolator<T>::at(const any_expression& given) const {
         outside = outside ? lazy<bool>(*outside || beyond) : beyond;
         unknown = unknown ? lazy<bool>(*unknown || is_nan) : is_nan;
         const auto last = static_cast<index_t>(k.host.size()) - 1;
-        // Each gather has its own copy of its index: the search is done once before them.
-        const lazy<index_t> interval = runtime::interval_of(k, x);
-        grid_place p{k.step == 0 && grid_.size() > 1 ? interval.kept() : interval, {}, {}};
+        grid_place p{runtime::interval_of(k, x), {}, {}};
+        if (grid_.size() > most_text_axes && k.step == 0) p.before = p.before.kept();
         p.behind = minimum(p.before + index_t{1}, last);
-        const lazy<double> low = runtime::knots_at(k, p.before);
-        p.share = last == 0 ? lazy<double>(x * 0.0) : lazy<double>((x - low) / (runtime::knots_at(k, p.behind) - low));
+        p.share = lazy<double>(share_text()(x, p.before, k.values));
         at.push_back(std::move(p));
     }
     if (how_.bounds_error && any(*outside).item())
         throw index_error("[" + std::string(operation) + "] a place outside of the grid");
-    const int behind_places = values_.ndim() - 1;
+    const shape_like own(values_.shape());
+    const int behind_places = own.count() - 1;
     const auto beside_values = [&](const auto& e) { return runtime::with_axes_behind(lazy(e), behind_places); };
     // The sum over the lines around a place, of the axes from j on; `line` counts grid points of the axes before.
     const auto around = [&](const auto& self, std::size_t j, const lazy<index_t>& line) -> lazy<T> {
@@ -121,7 +148,30 @@ lazy<T> regular_grid_interpolator<T>::at(const any_expression& given) const {
         return self(self, j + 1, along(p.before)) * beside_values(1 - p.share) +
                self(self, j + 1, along(p.behind)) * beside_values(p.share);
     };
-    lazy<T> result = around(around, 0, lazy<index_t>());
+    // The same as one text.
+    const auto in_cell = [&]() -> lazy<T> {
+        const runtime::column_numbers columns(own.values().subspan(1));
+        const array<T> flat(reshape(values_, {values_.size()}));
+        lazy<index_t> first = at[0].before;
+        std::vector<index_t> further(at.size());
+        index_t step = columns.count;
+        for (std::size_t j = at.size(); j-- > 0;) {
+            const auto count = static_cast<index_t>(grid_[j].host.size());
+            further[j] = count == 1 ? 0 : step;
+            step *= count;
+        }
+        for (std::size_t j = 1; j < at.size(); ++j)
+            first = first * static_cast<index_t>(grid_[j].host.size()) + at[j].before;
+        const lazy<index_t> place = beside_values(first) * columns.count + columns.number;
+        const auto share = [&](std::size_t j) { return beside_values(at[j].share); };
+        if (at.size() == 1) return lazy<T>(cell_text<cell_1, 1>()(place, share(0), flat, further[0]));
+        if (at.size() == 2)
+            return lazy<T>(cell_text<cell_2, 2>()(place, share(0), share(1), flat, further[0], further[1]));
+        return lazy<T>(
+            cell_text<cell_3, 3>()(place, share(0), share(1), share(2), flat, further[0], further[1], further[2]));
+    };
+    lazy<T> result =
+        how_.method == method::linear && at.size() <= most_text_axes ? in_cell() : around(around, 0, lazy<index_t>());
     if (!how_.bounds_error && !how_.fill_value.extrapolates())
         result = lazy<T>(where(beside_values(*outside), static_cast<T>(how_.fill_value.before()), result));
     return lazy<T>(where(beside_values(*unknown), static_cast<T>(std::numeric_limits<double>::quiet_NaN()), result));

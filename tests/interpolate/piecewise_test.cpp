@@ -89,6 +89,17 @@ TEST_CASE("regular_grid_interpolator is SciPy's, of one to three axes, in both o
         c.add("interpolate.RegularGridInterpolator((a,), b" + how + ")(c)",
               interpolate::regular_grid_interpolator({x}, complex, {.method = m, .bounds_error = false})(line), x,
               complex, line);
+        const array<double> four = values_of<double>({5, 4, 4, 4}, ++seed), many = values_of<double>({30, 4}, ++seed);
+        c.add(
+            "interpolate.RegularGridInterpolator((a, b, b, b), c" + how + ", fill_value=None)(d)",
+            interpolate::regular_grid_interpolator(
+                {x, y, y, y}, four, {.method = m, .bounds_error = false, .fill_value = interpolate::extrapolate})(many),
+            x, y, four, many);
+        const array<double> cube = values_of<double>({5, 4, 4, 2}, ++seed),
+                            some = array<double>(many(all, slice(0, 3)));
+        c.add("interpolate.RegularGridInterpolator((a, b, b), c" + how + ")(d)",
+              interpolate::regular_grid_interpolator({x, y, y}, cube, {.method = m, .bounds_error = false})(some), x, y,
+              cube, some);
         const array<double> one = values_of<double>({5, 1, 4}, ++seed);
         const array<double> inside{{0.1, z.to_host()[0], -0.5}};
         c.add("interpolate.RegularGridInterpolator((a, [d[0, 1]], b), c" + how + ", fill_value=None)(d)",
@@ -113,7 +124,7 @@ TEST_CASE("an interpolation is one kernel with the expressions around it") {
     CHECK(kernels(interpolate::interp(x * 2 - 1, xp, fp) + 1) == 1);
     CHECK(kernels(interpolate::interp(x * 2 - 1, even, fp, {.kind = method::nearest}) + 1) == 1);
     CHECK(kernels(sqrt(grid(at * 0.5))) == 1);
-    CHECK(kernels(sqrt(uneven(at * 0.5))) == 2);  // intervals are searched in one of its own
+    CHECK(kernels(sqrt(uneven(at * 0.5))) == 1);
 }
 
 TEST_CASE("points and places that do not fit are said") {
