@@ -3,6 +3,7 @@
 
 #include <ingot/core/array.hpp>
 #include <ingot/core/assignment.hpp>
+#include <ingot/core/binders.hpp>
 #include <ingot/core/creation.hpp>
 #include <ingot/core/error.hpp>
 #include <ingot/kernels/graphs.hpp>

@@ -82,7 +82,8 @@ auto simpson_sum(const Y& y, double dx, int at) {
     const axes over(at);
     const auto number = [&](double v) { return scalar<R>(static_cast<R>(v * dx)); };
     const auto i = position_along(n, y.ndim() - 1 - at);
-    lazy<R> w = where(i % 2 == 1, number(4.0 / 3), where(i == 0 || i == last, number(1.0 / 3), number(2.0 / 3)));
+    lazy<R> w =
+        where((i & index_t{1}) == 1, number(4.0 / 3), where(i == 0 || i == last, number(1.0 / 3), number(2.0 / 3)));
     if (n == 1) w = where(i == 0, number(0), w);
     if (n == 2) w = where(i >= 0, number(0.5), w);
     if (n % 2 == 0 && n > 2)
