@@ -94,3 +94,14 @@ TEST_CASE("an integration says why it ended") {
                          "[rk45] a derivative of shape (2,) for a state of shape (1,); that one is wanted",
                          shape_error);
 }
+
+TEST_CASE("solvers work on the device of their first value") {
+    const array<double> x0 = array<double>{3, -4}.to(device::host());
+    const auto fun = [](const auto& x) { return sum(x * x); };
+    const auto jac = [](const auto& x) { return 2 * x; };
+    CHECK(optimize::lbfgs(fun, jac, x0).x.device() == device::host());
+    CHECK(integrate::rk4([](double, const auto& y) { return -y; }, 0, 1, x0, 3).device() == device::host());
+    const auto s = integrate::rk45([](const auto&, const auto& y) { return -y; }, 0, 1, x0);
+    CHECK(s.y.device() == device::host());
+    CHECK(std::abs(s.y(0).item() - 3 * std::exp(-1.0)) < 5e-3);
+}

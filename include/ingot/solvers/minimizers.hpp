@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <ingot/core/array_indexing.hpp>
+#include <ingot/core/device.hpp>
 #include <ingot/core/reshape.hpp>
 #include <ingot/linalg/solvers.hpp>
 #include <ingot/solvers/krylov.hpp>
@@ -279,6 +280,7 @@ template <class F, array_expression X>
     requires detail::joint_objective<F, detail::unknown_of<X>>
 minimum_found<detail::unknown_of<X>> lbfgs(const F& fun, const X& x0, const minimizer_options& options = {}) {
     using T = detail::unknown_of<X>;
+    const with_device there(x0.device());
     const array<T> start = detail::own_copy<T>(ravel(x0));
     const index_t n = start.size();
     detail::objective<T, F> f(fun, shape_like(x0.shape()), start);
@@ -326,6 +328,7 @@ template <class F, class J, class H, array_expression X>
 minimum_found<detail::unknown_of<X>> newton(const F& fun, const J& jac, const H& hess, const X& x0,
                                             const minimizer_options& options = {}) {
     using T = detail::unknown_of<X>;
+    const with_device there(x0.device());
     const array<T> start = detail::own_copy<T>(ravel(x0));
     const index_t n = start.size();
     const auto joint = [&](const array<T>& x) { return std::tuple(fun(x), jac(x)); };

@@ -13,6 +13,7 @@
 
 #include <ingot/core/array_indexing.hpp>
 #include <ingot/core/complex_parts.hpp>
+#include <ingot/core/device.hpp>
 #include <ingot/core/reductions.hpp>
 #include <ingot/solvers/loops.hpp>
 
@@ -229,6 +230,7 @@ array<detail::unknown_of<Y>> rk4(const F& f, double t0, double t1, const Y& y0, 
     using T = detail::unknown_of<Y>;
     using R = detail::norm_type<T>;
     if (steps <= 0) throw shape_error("[rk4] " + std::to_string(steps) + " steps; a positive number is wanted");
+    const with_device there(y0.device());
     array<T> y = detail::own_copy<T>(y0);
     const double h = (t1 - t0) / static_cast<double>(steps);
     const auto slope = [&](double t, const lazy<T>& at) {
@@ -266,6 +268,7 @@ template <class F, array_expression Y>
 ode_solution<detail::unknown_of<Y>> rk45(const F& f, double t0, double t1, const Y& y0,
                                          const ode_options& options = {}) {
     using T = detail::unknown_of<Y>;
+    const with_device there(y0.device());
     return detail::adaptive_steps<T, F>(f, t0, t1, array<T>(astype<T>(y0)), options).run();
 }
 
