@@ -304,11 +304,13 @@ TEST_HEAD = """// Made by docs/reference.py.
 
 #include <ingot/distributed.hpp>
 #include <ingot/ingot.hpp>
+#include <ingot/interpolate.hpp>
 #include <ingot/ndimage.hpp>
 #include <ingot/nn.hpp>
 #include <ingot/signal.hpp>
 #include <ingot/solvers.hpp>
 #include <ingot/sparse.hpp>
+#include <ingot/spatial.hpp>
 
 #include "tests/untested.hpp"
 

@@ -16,6 +16,8 @@ include/files: include/core
 include/ndimage: include/core
 include/nn: include/core
 include/signal: include/core include/ndimage include/statistics
+include/interpolate: include/core
+include/spatial: include/core
 include/interop: include/core include/files
 include/distributed: include/core
 include/sparse: include/core
@@ -43,6 +45,8 @@ runtime/sparse: runtime/system runtime/device runtime/kernels runtime/files runt
 runtime/ndimage: runtime/system runtime/device runtime/kernels runtime/functions runtime/front^
 runtime/nn: runtime/functions
 runtime/signal: runtime/functions runtime/ndimage
+runtime/interpolate: runtime/functions
+runtime/spatial: runtime/functions
 runtime/random: runtime/system runtime/device runtime/front
 runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random runtime/sorting runtime/files runtime/mpi
 runtime/mpi:

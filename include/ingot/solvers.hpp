@@ -1,4 +1,7 @@
-// Solvers for what a user has: linear systems of operators.
+// Krylov solvers, minimisers, and integrals of samples and of differential equations. It is not part of ingot.hpp.
 #pragma once
 
 #include <ingot/solvers/krylov.hpp>
+#include <ingot/solvers/minimizers.hpp>
+#include <ingot/solvers/ode.hpp>
+#include <ingot/solvers/quadrature.hpp>

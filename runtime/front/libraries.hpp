@@ -11,6 +11,7 @@
 #include "runtime/sorting/compaction.hpp"
 #include "runtime/sorting/sort_rows.hpp"
 #include "runtime/sparse/product.hpp"
+#include "runtime/sparse/triangular_solve.hpp"
 
 namespace ingot::runtime {
 
@@ -40,6 +41,8 @@ inline constexpr library_row<compaction> compactions{"a compaction", write_on_ho
 inline constexpr library_row<sparse_product> sparse_products{"a sparse product", sparse_product_on_host,
                                                              sparse_product_on_gpu};
 inline constexpr library_row<connected_parts> parts{"connected parts", connect_on_host, connect_on_gpu};
+inline constexpr library_row<triangular_solve> triangular_solves{"a triangular solve", solve_triangular_on_host,
+                                                                 solve_triangular_on_gpu};
 inline constexpr library_row<solver_call> solvers{"a solver", call_lapack, call_cusolver, true};
 
 }  // namespace libraries

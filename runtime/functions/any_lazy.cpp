@@ -98,14 +98,13 @@ any_lazy beyond_ends(place_rule rule, const char* operation, const any_lazy& e, 
     return bound(e.viewed(view), make_word(word_kind::unravel, e.type(), static_cast<word>(rule)), 1, &place);
 }
 
-any_lazy elements_at(const any_lazy& vector, const any_lazy& indices) {
-    view_room source, unchanged;
-    view_gathered(source, unchanged, "take", vector.extents(), indices.extents(), 0);
-    const any_lazy x = vector.viewed(source);
+any_lazy elements_at(const any_lazy& e, const any_lazy& indices) {
+    view_room source, index;
+    view_gathered(source, index, "take", e.extents(), indices.extents(), 0);
+    const any_lazy x = e.viewed(source), at = indices.viewed(index);
     const std::array<word, 3> program{
-        word_of(x), word_of(indices),
-        make_word(word_kind::gather, x.type(), static_cast<std::uint32_t>(unchecked_mode))};
-    const std::array<operand, 2> operands{operand_of(x), operand_of(indices)};
+        word_of(x), word_of(at), make_word(word_kind::gather, x.type(), static_cast<std::uint32_t>(unchecked_mode))};
+    const std::array<operand, 2> operands{operand_of(x), operand_of(at)};
     const std::array<word, 1> attributes{1};
     return {make_tree(program, operands, attributes), x.type()};
 }

@@ -73,8 +73,9 @@ any_lazy mean_of(const char* operation, const any_lazy&, const axes& over, bool 
 /// elements.
 any_lazy beyond_ends(detail::place_rule, const char* operation, const any_lazy& e, int axis, index_t by,
                      index_t extent);
-/// The elements of a vector at int64 indices that lie inside. The indices are part of the expression, however large.
-any_lazy elements_at(const any_lazy& vector, const any_lazy& indices);
+/// The slices of e along its first axis, elements of a vector, at int64 indices that lie inside; the axes of the
+/// indices stand first. The indices are part of the expression, however large.
+any_lazy elements_at(const any_lazy& e, const any_lazy& indices);
 /// e read in cycles along axes (places.hpp).
 any_lazy cycled(const char* operation, const any_lazy& e, std::span<const detail::cycle>);
 

@@ -1,7 +1,5 @@
-// Products of a csr with a dense vector or matrix. Before it stand `index`, the element type `value` with `part` (its
-// real type), `is_complex`, and `lanes`, a power of 2 up to 32.
+// Products of a csr with a dense vector or matrix. Before it stands what element_text.hpp says.
 
-typedef long long int64;
 struct arguments {
     const value* values;
     const index* indices;
@@ -10,15 +8,6 @@ struct arguments {
     value* y;
     int64 rows, columns, width;
 };
-
-__device__ value sum_of_lanes(value sum) {
-    part* const parts = (part*)&sum;
-#pragma unroll
-    for (int p = 0; p < int(sizeof(value) / sizeof(part)); ++p)
-#pragma unroll
-        for (int d = lanes / 2; d > 0; d /= 2) parts[p] += __shfl_xor_sync(0xffffffffu, parts[p], d);
-    return sum;
-}
 
 /// Each row by a group of lanes, whose sums are then added.
 extern "C" __global__ void __launch_bounds__(256) times_vector(const __grid_constant__ arguments a) {

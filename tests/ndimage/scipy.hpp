@@ -10,8 +10,8 @@
 #include <ingot/ndimage.hpp>
 
 #include "tests/drawn.hpp"
+#include "tests/has_scipy.hpp"
 #include "tests/joins/numpy_cases.hpp"
-#include "tests/untested.hpp"
 
 namespace ingot::testing {
 
@@ -45,16 +45,6 @@ std::string argument(const char* name, const std::vector<T>& values) {
     for (const T& v : values) text << v << (values.size() != 1 ? "," : "");
     if (values.size() != 1) text << ')';
     return text.str();
-}
-
-/// Whether Python has SciPy; a case without it says that it tests nothing.
-inline bool has_scipy() {
-    static const bool found = [] {
-        const char* const python = std::getenv("INGOT_PYTHON") != nullptr ? std::getenv("INGOT_PYTHON") : "python3";
-        return std::system(("'" + std::string(python) + "' -c 'import scipy.ndimage' 2>/dev/null").c_str()) == 0;
-    }();
-    if (!found) test::untested("INGOT_PYTHON names no Python with SciPy, as tests/run does");
-    return found;
 }
 
 }  // namespace ingot::testing

@@ -23,12 +23,15 @@ if np.lib.NumpyVersion(np.__version__) < "2.3.0":
 
 np.seterr(all="ignore")
 warnings.simplefilter("ignore")
+NAMES = {"np": np, "as_strided": as_strided, "sliding_window_view": sliding_window_view}
 try:
-    from scipy import ndimage, signal
+    from scipy import integrate, interpolate, ndimage, signal
+    from scipy.spatial import distance, distance_matrix
+
+    NAMES |= {"ndimage": ndimage, "signal": signal, "interpolate": interpolate, "integrate": integrate,
+              "distance": distance, "distance_matrix": distance_matrix}
 except ImportError:  # then no case names them
-    ndimage = signal = None
-NAMES = {"np": np, "ndimage": ndimage, "signal": signal, "as_strided": as_strided,
-         "sliding_window_view": sliding_window_view}
+    pass
 
 
 def fault(want, got, ulps):

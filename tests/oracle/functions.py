@@ -27,7 +27,8 @@ NOT_COMPARED = re.compile(
     r"broadcast_arrays|concatenate|stack\(|append|insert|delete|pad\(|roll\(|convolve|cov\(|sliding|as_strided|atleast|"
     r"matmul\(x, v\)|outer\(v, v\) \+|linalg::qr|linalg::eigh|linalg::solve_triangular|linalg::lu|linalg::cho_solve|"
     r"linalg::expm|linalg::toeplitz|repr\(|polyfit|roots|tofile|fromfile|unstack|histogramdd|bin_rule|topk\(|"
-    r"nanmedian\(|unique_all|[tnfr]1d\(|fft::|ndimage::|signal::|plot\(|imshow\(|linalg::cg|linalg::gmres|"
+    r"nanmedian\(|unique_all|[tnfr]1d\(|fft::|ndimage::|signal::|interpolate::|spatial::|integrate::|optimize::|plot\(|imshow\(|"
+    r"linalg::cg|linalg::gmres|"
     r"flatten|vander|indices\(|tile\(|repeat\(|trim_zeros|mT\(|rot90|eye\(3, 3")
 
 
@@ -60,9 +61,11 @@ def cases_of(path):
 # ---- the test ------------------------------------------------------------------------------------------------------
 
 HEAD = """// Made by tests/oracle/functions.py.
+#include <ingot/interpolate.hpp>
 #include <ingot/ndimage.hpp>
 #include <ingot/nn.hpp>
 #include <ingot/signal.hpp>
+#include <ingot/spatial.hpp>
 
 #include "tests/examples/readme.hpp"
 #include "tests/parity/functions.hpp"

@@ -19,6 +19,8 @@ DTYPES = ["float32", "float64", "complex64", "complex128"]
 SIZES = [(0, 0, 0), (0, 5, 0), (4, 0, 0), (3, 4, 0), (1, 1, 1), (1, 9, 20), (9, 1, 5), (200, 7, 300), (7, 300, 500),
          (40, 60, 90), (90, 90, 3000), (130, 20, 1000)]
 
+COMPARISONS = {"not_equal", "not_equal_0", "equal_1", "less", "greater", "less_number", "greater_number", "at_most",
+               "at_least"}
 FUNCTIONS = ("arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sinh tan tanh "
              "trunc").split()
 
@@ -90,8 +92,16 @@ def wanted(names, dtypes, cases):
                 "multiply_dense": sp.csr_array(a.multiply(case("dense"))), "plus_dense": a + case("dense"),
                 "dense_minus": case("dense") - a, "scaled": a * 3, "divided": a * a.dtype.type(0.25), "negated": -a,
                 "abs": abs(a), "conj": a.conj(), "square": a.power(2), "sin": a.sin(), "wide": a,
-                "wide_times_x": a @ case("x"),
+                "wide_times_x": a @ case("x"), "not_equal": a != b, "not_equal_0": a != 0, "equal_1": a == 1,
             }
+            if name.startswith(BUILT):
+                results |= {"less": a < b, "greater": a > b, "less_number": a < -0.5, "greater_number": a > 0,
+                            "at_most": a <= -1, "at_least": a >= 0.5}
+            for key in COMPARISONS & results.keys():  # entries of float32 at the places that are true
+                true = sp.csr_array(results[key]).astype("float32")
+                true.eliminate_zeros()
+                true.sort_indices()
+                results[key] = true
         yield from ((f"{name}.{key}", value) for key, value in results.items())
     for dtype in dtypes:
         a = matrix(cases, f"{dtype}.9")

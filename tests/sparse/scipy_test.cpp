@@ -96,6 +96,17 @@ void run_case(const npz_file& cases, const std::string& name, results& to) {
     add("minus", a - b);
     add("multiply", multiply(a, b));
     add("multiply_dense", multiply(a, dense));
+    add("not_equal", a != b);
+    add("not_equal_0", a != 0);
+    add("equal_1", a == 1);
+    if constexpr (std::same_as<T, float>) {
+        add("less", a < b);
+        add("greater", a > b);
+        add("less_number", a < -0.5);
+        add("greater_number", a > 0);
+        add("at_most", a <= -1);
+        add("at_least", a >= 0.5);
+    }
     add("plus_dense", c + dense);
     add("dense_minus", dense - a);
     add("scaled", a * 3);

@@ -19,8 +19,8 @@
 #include <ingot/core/assignment.hpp>
 #include <ingot/core/creation.hpp>
 #include <ingot/core/reductions.hpp>
-#include <ingot/kernels/graphs.hpp>
 #include <ingot/linalg/products.hpp>
+#include <ingot/solvers/loops.hpp>
 
 namespace ingot::linalg {
 
@@ -66,14 +66,6 @@ decltype(auto) applied(const A& a, const array<T>& x) {
         return matmul(a, x);
 }
 
-/// Values in memory that no other array shares.
-template <class T, class E>
-array<T> own_copy(const E& e) {
-    array<T> to = zeros<T>(e.shape());
-    assign(to, e);
-    return to;
-}
-
 /// The sum of conj(a) b.
 template <class A, class B>
 auto inner_product(const A& a, const B& b) {
@@ -89,12 +81,6 @@ auto squared_norm(const A& a) {
     else
         return sum(a * a);
 }
-
-/// Integers are solved in float64.
-template <class E>
-using unknown_of = type_of<kind_of(node_of<E>::type) < kind::floating ? dtype::f8 : node_of<E>::type>;
-template <class T>
-using norm_type = type_of<kind_of(dtype_of<T>) == kind::complex ? part_of(dtype_of<T>) : dtype_of<T>>;
 
 /// The state that every solver has: the solution, the residual and when to end.
 template <class T>
@@ -133,17 +119,7 @@ struct krylov_state {
     /// Repeats `body` until the residual is small, not finite, or the iterations are spent.
     template <class F>
     void run(const F& body) {
-        const auto goes_on = [&] { return rr > enough && rr < std::numeric_limits<R>::infinity() && turns < most; };
-        if (!is_recording() && current_device().is_cuda()) {
-            graph whole;
-            try {
-                whole = graph::loop(goes_on, body);
-            } catch (const device_error&) {
-                return loop_while(goes_on, body);  // the operator waits for something, or the driver has no loops
-            }
-            return whole.launch();
-        }
-        loop_while(goes_on, body);
+        repeat_on_device([&] { return rr > enough && rr < std::numeric_limits<R>::infinity() && turns < most; }, body);
     }
 };
 

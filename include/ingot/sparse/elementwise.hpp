@@ -16,6 +16,16 @@ INGOT_API csr<T, I> added(const char* operation, const csr<T, I>& a, const csr<T
 template <sparse_element T, sparse_index I>
 INGOT_API array<T> added_to_dense(const char* operation, const array<T>& dense, const csr<T, I>& a, int sign);
 
+// Inner: entries of value 1 where a's have a flag. Throws error where elements without an entry would have one.
+template <sparse_element T, sparse_index I>
+INGOT_API csr<float, I> marked(const char* operation, const csr<T, I>& a, const array<bool>& flags,
+                               bool is_true_of_zero);
+// Inner
+enum class comparison : std::uint8_t { not_equal, less, greater };
+// Inner: of complex matrices not_equal alone.
+template <sparse_element T, sparse_index I>
+INGOT_API csr<float, I> compared(const char* operation, comparison, const csr<T, I>& a, const csr<T, I>& b);
+
 /// The product of each element of a with the element of b at its place. b: a sparse matrix of a's type and shape, or
 /// a dense one. Waits for the number of entries of two sparse ones. Throws shape_error where the shapes differ.
 ///
@@ -89,6 +99,85 @@ auto operator/(const csr<T, I>& a, S divisor) {
 template <sparse_element T, sparse_index I>
 auto operator-(const csr<T, I>& a) {
     return a.map_values([](const array<T>& v) { return -v; });
+}
+
+/// A matrix of float32 with an entry of value 1 where the elements differ, of two matrices of one type and shape, or of
+/// a matrix and a number. Elements without an entry are 0. Waits for the number of entries. Throws shape_error where
+/// the shapes differ; error where 0 compares true with the number, for the result is dense.
+///
+///     const sparse::csr<double> a(array<double>{{0, 1}, {2, 3}}), b(array<double>{{5, 1}, {0, 4}});
+///     std::cout << (a != b).to_dense() << ' ' << (a != 0).nnz();
+///     // prints: [[1. 0.]
+///     //          [1. 1.]] 3
+template <sparse_element T, sparse_index I>
+csr<float, I> operator!=(const csr<T, I>& a, const csr<T, I>& b) {
+    return compared("not_equal", comparison::not_equal, a, b);
+}
+template <sparse_element T, sparse_index I, weak_scalar S>
+csr<float, I> operator!=(const csr<T, I>& a, S number) {
+    return marked("not_equal", a, array<bool>(a.values() != number), number != S{});
+}
+/// The same where elements equal a number other than 0.
+///
+///     std::cout << (sparse::csr<double>(array<double>{{0, 1}, {2, 1}}) == 1).to_dense();
+///     // prints: [[0. 1.]
+///     //          [0. 1.]]
+template <sparse_element T, sparse_index I, weak_scalar S>
+csr<float, I> operator==(const csr<T, I>& a, S number) {
+    return marked("equal", a, array<bool>(a.values() == number), number == S{});
+}
+/// The same where elements of a are less than those of b, or than a number. For real types.
+///
+///     const sparse::csr<double> a(array<double>{{0, 1}, {-2, 3}}), b(array<double>{{5, 1}, {0, 2}});
+///     std::cout << (a < b).to_dense() << ' ' << (a < 0).to_dense();
+///     // prints: [[1. 0.]
+///     //          [1. 0.]] [[0. 0.]
+///     //          [1. 0.]]
+template <sparse_element T, sparse_index I>
+    requires(!detail::complex_number<T>)
+csr<float, I> operator<(const csr<T, I>& a, const csr<T, I>& b) {
+    return compared("less", comparison::less, a, b);
+}
+template <sparse_element T, sparse_index I, weak_scalar S>
+    requires(!detail::complex_number<T>)
+csr<float, I> operator<(const csr<T, I>& a, S number) {
+    return marked("less", a, array<bool>(a.values() < number), S{} < number);
+}
+/// The same where elements of a are greater than those of b, or than a number. For real types.
+///
+///     const sparse::csr<double> a(array<double>{{0, 1}, {-2, 3}});
+///     std::cout << (a > 0).to_dense();
+///     // prints: [[0. 1.]
+///     //          [0. 1.]]
+template <sparse_element T, sparse_index I>
+    requires(!detail::complex_number<T>)
+csr<float, I> operator>(const csr<T, I>& a, const csr<T, I>& b) {
+    return compared("greater", comparison::greater, a, b);
+}
+template <sparse_element T, sparse_index I, weak_scalar S>
+    requires(!detail::complex_number<T>)
+csr<float, I> operator>(const csr<T, I>& a, S number) {
+    return marked("greater", a, array<bool>(a.values() > number), S{} > number);
+}
+/// The same where elements of a are at most a negative number. For real types.
+///
+///     std::cout << (sparse::csr<double>(array<double>{{0, 1}, {-2, 3}}) <= -2).to_dense();
+///     // prints: [[0. 0.]
+///     //          [1. 0.]]
+template <sparse_element T, sparse_index I, weak_scalar S>
+    requires(!detail::complex_number<T>)
+csr<float, I> operator<=(const csr<T, I>& a, S number) {
+    return marked("less_equal", a, array<bool>(a.values() <= number), S{} <= number);
+}
+/// The same where elements of a are at least a positive number. For real types.
+///
+///     std::cout << (sparse::csr<double>(array<double>{{0, 1}, {-2, 3}}) >= 3).to_dense();
+///     // prints: [[0. 0.]
+///     //          [0. 1.]]
+template <sparse_element T, sparse_index I, weak_scalar S>
+    requires(!detail::complex_number<T>)
+csr<float, I> operator>=(const csr<T, I>& a, S number) {
+    return marked("greater_equal", a, array<bool>(a.values() >= number), S{} >= number);
 }
 
 /// Every value to a power greater than 0, a number. It is not checked that the power keeps zeros.
