@@ -1,5 +1,5 @@
-// Statements of a GPU with the times that are wanted of them: the time beside the goal, the kernels, and the time to the
-// first result.
+// Statements of a GPU with the times that are wanted of them: the time beside the goal, the kernels, and the time to
+// the first result.
 #pragma once
 
 #include <algorithm>

@@ -64,6 +64,16 @@ TEST_CASE("sparse products by vectors and by matrices") {
     check_on_gpu(product, drawn_on_host<float>({40, 30}, 14), drawn_on_host<float>({30, 7}, 15));
 }
 
+TEST_CASE("triangular systems, forwards and backwards") {
+    const array<double> x = drawn_on_host<double>({40, 40}, 18) / 16, b = drawn_on_host<double>({40}, 19);
+    for (const bool lower : {true, false}) {
+        const auto solved = [&](const auto& a, const auto& v) {
+            return round(1e6 * spsolve_triangular(sparse::csr<double>(a), v, {.lower = lower, .unit_diagonal = true}));
+        };
+        check_on_gpu(solved, array<double>(where(abs(x) > 0.2, x, 0.0)), b);
+    }
+}
+
 TEST_CASE("connected parts along one axis and along three") {
     const auto labels = [](const auto& x) { return ndimage::label(x).labels; };
     check_on_gpu(labels, drawn_on_host<bool>({700}, 16));

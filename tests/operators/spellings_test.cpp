@@ -50,6 +50,7 @@ namespace {
 namespace bodies {
 
 using std::abs, std::fma, ::fminf;
+using T = float;
 using U = std::uint32_t;
 using S = std::int32_t;
 
@@ -94,6 +95,7 @@ float __fmul_rz(float a, float b) {
 
 namespace wide {
 
+using T = double;
 using U = std::uint64_t;
 
 U bits_of(double x) { return std::bit_cast<U>(x); }
@@ -116,7 +118,7 @@ double rcp_approx(double a) {
 #define INGOT_SPELLING(name, where, type, ulp, ...) INGOT_SPELLING_##type(name, where, ulp, __VA_ARGS__)
 #define INGOT_SPELLING_f4(...)
 #define INGOT_SPELLING_f8(name, where, ulp, ...) \
-    double where##_##name(double a, [[maybe_unused]] double b) { __VA_ARGS__ }
+    [[maybe_unused]] double where##_##name(double a, [[maybe_unused]] double b) { __VA_ARGS__ }
 using std::copysign, std::log;
 #define exp flushing_exp
 #define pow flushing_pow
@@ -177,6 +179,19 @@ void sweep(const std::string& name, ingot::detail::op row, double bound, float (
 }
 
 }  // namespace
+
+TEST_CASE("the greater and the lesser of two on the host, and NaN where one is") {
+    const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+    for (const float a : {nan, -inf, -1.0f, 0.0f, 2.0f, inf})
+        for (const float b : {nan, -inf, -1.0f, 0.0f, 2.0f, inf}) {
+            const bool is_nan = a != a || b != b;
+            const float greater = is_nan ? nan : std::max(a, b), lesser = is_nan ? nan : std::min(a, b);
+            CHECK(distance(bodies::host_maximum(a, b), greater) == 0);
+            CHECK(distance(bodies::host_minimum(a, b), lesser) == 0);
+            CHECK(distance(static_cast<float>(bodies::wide::host_maximum(a, b)), greater) == 0);
+            CHECK(distance(static_cast<float>(bodies::wide::host_minimum(a, b)), lesser) == 0);
+        }
+}
 
 TEST_CASE("own float32 bodies keep their bounds over all floats") {
     struct spelled {
