@@ -1,6 +1,6 @@
 // Filters on a picture: blur, sharpen, the edges by Sobel, and the median of each neighbourhood, which takes specks
-// away. Each is one kernel. Reads a PNG, or draws a picture; writes one PNG for each
-// filter. filters FOLDER [PICTURE.png]
+// away. Each is one kernel on a GPU; on the host another one computes the borders. Reads a PNG, or draws a picture;
+// writes one PNG for each filter. filters FOLDER [PICTURE.png]
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -61,7 +61,8 @@ int main(int argc, char** argv) {
     const auto run = [&](const char* name, const picture& from, const auto& filter) {
         const auto before = counters().kernel_launches;
         const picture result = filter(from);
-        std::printf("%s: %llu kernel\n", name, static_cast<unsigned long long>(counters().kernel_launches - before));
+        const auto launched = counters().kernel_launches - before;
+        std::printf("%s: %llu kernel%s\n", name, static_cast<unsigned long long>(launched), launched == 1 ? "" : "s");
         save_png(folder + '/' + name + ".png", result);
         return result;
     };

@@ -175,6 +175,12 @@ int main(int argc, char** argv) {
         setenv("INGOT_CXXFLAGS", "-Og", 0);
 
     doctest::Context context(argc, argv);
+    // So many cases, others in each run.
+    if (const char* const some = std::getenv("INGOT_TEST_CASES"); some != nullptr && !std::getenv("INGOT_TEST_ALL")) {
+        context.setOption("order-by", "rand");
+        context.setOption("rand-seed", static_cast<int>(ingot::test::drawing_seed() % 1000000));
+        context.setOption("last", std::atoi(some));
+    }
     const int status = context.run();
     std::printf("%d keys; for CUDA %d kernels, %d of them compiled here, in %.1f s of CPU; INGOT_TEST_SEED=%lu\n",
                 host_keys.load(), cuda_kernels.load(), cuda_compiles.load(),

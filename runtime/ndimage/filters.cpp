@@ -112,7 +112,7 @@ any_lazy along_lines(const any_lazy& x, const std::vector<line>& lines, const st
         constant = constant || b == border::constant || b == border::grid_constant;
     }
     std::vector<reach> reaches(borders.size());
-    if (!runtime::fits_one_expression(x, together, lines.size()) || (constant && cval != 0)) {
+    if (!runtime::fits_one_expression(together, lines.size()) || (constant && cval != 0)) {
         any_lazy result = x;
         for (const line& l : lines) {
             if (&l != lines.data()) result = result.kept();
@@ -125,7 +125,7 @@ any_lazy along_lines(const any_lazy& x, const std::vector<line>& lines, const st
         return result;
     }
     for (const line& l : lines) reaches[static_cast<std::size_t>(l.axis)] = l.around;
-    any_lazy result = bordered(as_type(x, computed), reaches, borders, cval);
+    any_lazy result = bordered_for(together, as_type(x, computed), reaches, borders, cval);
     for (const line& l : lines) result = along(as_type(result, computed), l, stored);
     return result;
 }

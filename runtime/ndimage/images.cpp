@@ -119,7 +119,8 @@ any_lazy bordered_for(std::size_t reads, const any_lazy& x, std::span<const reac
                       std::span<const border> borders, double cval) {
     const any_lazy p = bordered(x, reaches, borders, cval);
     const auto axes = std::ranges::count_if(reaches, [](reach r) { return r.before > 0 || r.after > 0; });
-    return fits_one_expression(x, reads, static_cast<std::size_t>(axes)) ? p : p.kept();
+    const bool is_inside = !device_of(x).is_host() && fits_one_expression(reads, static_cast<std::size_t>(axes));
+    return is_inside ? p : p.kept();
 }
 
 any_lazy bordered(const any_lazy& x, int axis, reach r, border b, double cval) {

@@ -47,13 +47,10 @@ any_lazy bordered(const any_lazy& x, std::span<const reach>, std::span<const ndi
 inline ingot::device device_of(const any_lazy& x) {
     return x.device() == detail::no_device ? current_device() : x.device();
 }
-/// Whether that many reads of x with borders on so many axes are one expression. The host has no vectors of indices, so
-/// that there only few places alone repay what a temporary costs.
-inline bool fits_one_expression(const any_lazy& x, std::size_t reads, std::size_t axes) {
-    return !device_of(x).is_host() && reads * axes <= 40;
-}
-/// x with its borders, of which so many elements are read at once: a temporary where one expression has no room for
-/// them.
+/// Whether one expression has room for that many reads of an operand with borders on so many axes.
+constexpr bool fits_one_expression(std::size_t reads, std::size_t axes) { return reads * axes <= 40; }
+/// x with its borders, of which so many elements are read at once: a temporary on the host, whose loops have no vectors
+/// where they compute an index, and where one expression has no room for the reads.
 any_lazy bordered_for(std::size_t reads, const any_lazy& x, std::span<const reach>, std::span<const ndimage::border>,
                       double cval);
 /// `extent` elements along the axis, from `first` on.

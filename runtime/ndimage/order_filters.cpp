@@ -104,8 +104,8 @@ places places_in(const window& w) { return w.is_box ? runtime::places_of_box(w.a
 
 /// The box of a window, one axis after the other; few elements are one expression.
 any_lazy extremum_of_box(const any_lazy& x, extremum which, const window& w, double cval) {
-    if (runtime::fits_one_expression(x, w.count, w.at.shape.size())) {
-        any_lazy result = bordered(x, w.reaches, w.borders, cval);
+    if (runtime::fits_one_expression(w.count, w.at.shape.size())) {
+        any_lazy result = bordered_for(w.count, x, w.reaches, w.borders, cval);
         for (std::size_t j = 0; j < w.at.shape.size(); ++j)
             result = extremum_of_line(result, static_cast<int>(j), which, w.at.shape[j]);
         return result;
@@ -239,7 +239,11 @@ tree_ref extremum_along(const char* operation, const image& e, extremum which, i
     const reach r = runtime::reach_of(operation, size, runtime::for_one_axis(operation, "origin", how.origin));
     const border b = runtime::for_one_axis(operation, "mode", how.mode);
     if (is_empty(x)) return x.tree();
-    return extremum_of_line(bordered(x, along_axis, r, b, how.cval), along_axis, which, size).tree();
+    std::vector<reach> reaches(static_cast<std::size_t>(x.extents().rank));
+    reaches[static_cast<std::size_t>(along_axis)] = r;
+    const std::vector<border> borders(reaches.size(), b);
+    const any_lazy p = bordered_for(static_cast<std::size_t>(size), x, reaches, borders, how.cval);
+    return extremum_of_line(p, along_axis, which, size).tree();
 }
 
 tree_ref extremum_around(const char* operation, const image& e, extremum which, const window_shape& shape,

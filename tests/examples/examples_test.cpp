@@ -349,12 +349,13 @@ TEST_CASE("the example pictures: curves, colours and grey levels in files") {
     for (const char* name : {"oscillation.svg", "diffraction.png", "grey.png", "grey.pgm"})
         CHECK(std::filesystem::file_size(scratch.path() / name) > 5000);
 }
-TEST_CASE("the example filters: a kernel each, and a median takes specks away") {
+TEST_CASE("the example filters: few kernels each, and a median takes specks away") {
     const ingot::test::scratch_directory scratch;
     const std::string text = example("filters " + scratch.path().string());
     for (const char* name : {"blurred", "median", "sharpened", "edges"}) {
         CAPTURE(name);
-        CHECK(numbers_after(text, std::string(name) + ":").at(0) == 1);
+        // One on a GPU; the host computes the borders before.
+        CHECK(numbers_after(text, std::string(name) + ":").at(0) == (ingot::current_device().is_cuda() ? 1 : 2));
         CHECK(std::filesystem::file_size(scratch.path() / (std::string(name) + ".png")) > 1000);
     }
     const double specked = numbers_after(text, "picture: specked").at(0),

@@ -13,8 +13,8 @@ namespace nn {
 ///     const nn::conv_options half{.stride = 2, .padding = {1, 0}};
 ///     std::cout << nn::conv(ones<float>({1, 1, 4, 4}), ones<float>({1, 1, 2, 2}), half);
 ///     // prints: [[[[2. 2.]
-///     //          [4. 4.]
-///     //          [2. 2.]]]]
+///     //            [4. 4.]
+///     //            [2. 2.]]]]
 struct conv_options {
     /// By how many elements the weights go on from one result to the next.
     shape_like stride = 1;
@@ -54,10 +54,10 @@ namespace nn {
 ///     const array<float> weights{{{{1, 2}, {0, -1}}}, {{{0, 0}, {1, 1}}}};
 ///     std::cout << nn::conv(x, weights) << '\n' << nn::conv(x, weights, {.padding = 1}).shape();
 ///     // prints: [[[[-2.  0.]
-///     //          [ 4.  6.]]
+///     //            [ 4.  6.]]
 ///     //
-///     //         [[ 7.  9.]
-///     //          [13. 15.]]]]
+///     //           [[ 7.  9.]
+///     //            [13. 15.]]]]
 ///     //         (1, 2, 4, 4)
 template <array_expression A, array_expression B>
     requires detail::convolvable<A, B>
