@@ -44,7 +44,7 @@ runtime/sorting: runtime/system runtime/device runtime/kernels runtime/front^
 runtime/sparse: runtime/system runtime/device runtime/kernels runtime/files runtime/front^
 runtime/ndimage: runtime/system runtime/device runtime/kernels runtime/functions runtime/front^
 runtime/nn: runtime/functions
-runtime/signal: runtime/functions runtime/ndimage
+runtime/signal: runtime/device runtime/functions runtime/ndimage
 runtime/interpolate: runtime/functions
 runtime/spatial: runtime/functions
 runtime/random: runtime/system runtime/device runtime/front

@@ -16,6 +16,7 @@
 #include <ingot/ndimage/filters.hpp>
 #include <ingot/signal/convolutions.hpp>
 
+#include "runtime/device/graphs.hpp"
 #include "runtime/signal/signals.hpp"
 #include "runtime/signal/taps.hpp"
 
@@ -315,7 +316,9 @@ lazy<T> respond(const S& s, const lazy<T>& u, const std::optional<lazy<wide<T>>>
     return beyond == 0 ? result : lazy<T>(result(all, slice(0, n * p)));
 }
 
-/// Signals (outer, n, inner) through a cascade.
+/// Signals (outer, n, inner) through a cascade. In a product of matrices NaN and infinity reach the elements before
+/// them, too: where a signal's last result says that there is one, zeros stand for them, and results from the first one
+/// on are NaN. A graph that is recorded cannot ask.
 template <class T>
 lazy<T> filtered_signals(const cascade& f, const lazy<T>& x, const std::optional<lazy<wide<T>>>& start,
                          lazy<wide<T>>* end, ingot::device where) {
@@ -323,8 +326,20 @@ lazy<T> filtered_signals(const cascade& f, const lazy<T>& x, const std::optional
         return x * std::accumulate(f.begin(), f.end(), part_of_signal<T>(1), [](auto gain, const auto& s) {
                    return gain * static_cast<part_of_signal<T>>(s.b[0]);
                });
-    if (may_cancel(f)) return respond<T>(sections_system<precise>{f}, x, start, end, where);
-    return respond<T>(sections_system<long double>{f}, x, start, end, where);
+    const auto filtered = [&](const lazy<T>& u) {
+        return may_cancel(f) ? respond<T>(sections_system<precise>{f}, u, start, end, where)
+                             : respond<T>(sections_system<long double>{f}, u, start, end, where);
+    };
+    const lazy<T> y = filtered(x);
+    if (runtime::capture_of_thread() != nullptr || ingot::all(isfinite(y(all, -1))).item()) return y;
+    const array<bool> finite(isfinite(x));
+    const array<bool> is_broken(!ingot::all(finite, 1));
+    const array<index_t> first(argmin(finite, 1));
+    const lazy<T> rest = filtered(lazy<T>(array<T>(ingot::where(finite, x, T(0)))));
+    const T nan(std::numeric_limits<part_of_signal<T>>::quiet_NaN());
+    const auto k = reshape(arange<index_t>(x.shape()[1]), {x.shape()[1], 1});
+    if (end != nullptr) *end = ingot::where(reshape(is_broken, {is_broken.size(), 1}), wide<T>(nan), *end);
+    return ingot::where(is_broken(all, newaxis) && k >= first(all, newaxis), nan, rest);
 }
 template <class T>
 lazy<T> filtered_rows(const cascade& f, const lazy<T>& x, const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end,

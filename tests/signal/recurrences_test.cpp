@@ -28,6 +28,25 @@ shape_like shape_with(draw& d, index_t extent, index_t& axis) {
 
 }  // namespace
 
+TEST_CASE("results before NaN are as they are without it, and from it on NaN") {
+    if (!testing::has_scipy()) return;
+    numpy_cases c;
+    c.forgive(64);
+    array<double> x = drawn<double>({3, 900}, 1), many = drawn<double>({700, 20}, 2);
+    x(0, 850) = std::nan("");
+    x(1, 3) = std::nan("");
+    many(690, 7) = std::nan("");
+    const signal::filter_design f = signal::butter(2, 0.3);
+    const array<double> sos = as_matrix(f), zi = zeros({1, 3, 2});
+    c.add("signal.sosfilt(b.copy(), a.copy())", signal::sosfilt(f, x), x, sos);
+    c.add("signal.sosfilt(b.copy(), a.copy(), axis=0)", signal::sosfilt(f, many, 0), many, sos);
+    c.add("signal.sosfilt(b.copy(), a.copy(), zi=c.copy())[1]", signal::sosfilt(f, x, -1, zi).zf, x, sos, zi);
+    const array<float> single = astype<float>(x);
+    c.add("signal.lfilter(np.array([1], 'f4'), np.array([1, -0.5], 'f4'), a.copy())",
+          signal::lfilter({1}, {1, -0.5}, single), single);
+    c.run();
+}
+
 // SciPy's transfer functions of an order above 3 are further from the truth than Ingot's: it computes in long double.
 TEST_CASE("sections and transfer functions of any length and axis, from rest and from a state") {
     if (!testing::has_scipy()) return;

@@ -58,8 +58,9 @@ namespace signal {
 
 /// The recurrence a0 y[n] = b0 x[n] + b1 x[n - 1] + ... - a1 y[n - 1] - ... along an axis, from rest; e's shape and
 /// dtype, integers in float64. Computed now, float32 in float32, its states from block to block in float64. Filters of
-/// up to 8 taps alone are a correlation, which is an expression. Throws shape_error where there is no such axis,
-/// error where there are no coefficients or a0 is 0.
+/// up to 8 taps alone are a correlation, which is an expression. From the first NaN or infinity on results are NaN; of
+/// more than 8 taps alone some before it are, too. Waits for whether there is one, unless a graph is recorded. Throws
+/// shape_error where there is no such axis, error where there are no coefficients or a0 is 0.
 ///
 ///     std::cout << signal::lfilter({1}, {1, -0.5}, array<double>{1, 0, 0, 4});
 ///     // prints: [1.    0.5   0.25  4.125]
@@ -79,8 +80,8 @@ auto lfilter(const std::vector<double>& b, const std::vector<double>& a, const E
     return detail::as_filtered<detail::signal_of<E>>(detail::by_transfer_function_from("lfilter", e, b, a, axis, zi));
 }
 
-/// Second-order sections in cascade along an axis, from rest; e's shape and dtype, integers in float64. Computed now.
-/// Throws as `lfilter`, and where there is no section.
+/// Second-order sections in cascade along an axis, from rest; e's shape and dtype, integers in float64. Computed now,
+/// with NaN as by `lfilter`. Throws as `lfilter`, and where there is no section.
 ///
 ///     const array<double> x{1, 1, 1, 1, 1, 1};
 ///     std::cout << round(signal::sosfilt(signal::butter(2, 0.5), x), 3);
