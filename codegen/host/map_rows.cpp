@@ -210,14 +210,13 @@ void host_map::read_for_index(node_id index, std::vector<bool>& read) {
 std::vector<bool> host_map::write_indices() {
     source_writer& out = b_.code;
     std::vector<bool> read(b_.graph.nodes.size());
+    const body_writer::names outside = b_.body.scope();
     for (const unravelling& u : b_.unravellings) {
         if (u.gathers()) {
             read_for_index(u.index, read);
-            const body_writer::names outside = b_.body.scope();
             const std::string index = b_.body.value(u.index, out);
             if (u.is_checked()) out.line("bool ", u.name, " = false;");
             out.line("const ", b_.signed_index(), ' ', digit(u.axes[0]), " = ", b_.gathered_index(u, index), ";");
-            b_.body.leave(outside);
             continue;
         }
         if (is_wrapped(u)) continue;
@@ -225,6 +224,7 @@ std::vector<bool> host_map::write_indices() {
                  b_.unravelled_index(u, all_axes() | b_.unravelled_axes(), along(u.pick)), ");");
         write_digits(b_, u.name, u.axes);
     }
+    b_.body.forget_values(outside);
     if (b_.checks_indices()) out.line(vectors_ ? "inside[j] = " : "const bool inside = ", b_.all_inside(), ";");
     return read;
 }

@@ -117,6 +117,11 @@ void body_writer::write(node_id id, source_writer& out) {
     out.line("const ", needs_.type(n.type), " ", names_.values[id], " = ", value, ";");
 }
 
+void body_writer::forget_values(const names& since) {
+    for (node_id i = 0; i < graph_.nodes.size(); ++i)
+        if (is_computed(graph_.nodes[i])) names_.values[i] = since.values[i];
+}
+
 std::vector<bool> body_writer::required_by(const std::vector<node_id>& roots) const {
     return computed_below(graph_, roots,
                           [&](node_id i) { return has_name(i) || graph_.nodes[i].kind == node_kind::reduce; });

@@ -73,6 +73,8 @@ public:
     /// The names when a block opens, restored when it closes.
     names scope() const { return names_; }
     void leave(names scope) { names_ = std::move(scope); }
+    /// Forgets the values that were computed since; operands that were read keep their names.
+    void forget_values(const names& since);
 
 private:
     std::string spell(node_id id) const;

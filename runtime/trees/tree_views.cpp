@@ -82,6 +82,22 @@ tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
     return std::move(results.back());
 }
 
+/// Whether the view shows all elements as they are.
+bool changes_nothing(const detail::axis_view& view, detail::extents_ref shape) {
+    if (view.old_rank != shape.rank || view.new_rank != shape.rank) return false;
+    int walked = 0;
+    for (int j = 0; j < shape.rank; ++j) {
+        if (view.new_shape[j] != shape.data[j] || view.start[j] != 0) return false;
+        walked += shape.data[j] != 1;
+    }
+    for (int k = 0; k < view.step_count; ++k) {
+        const auto& s = view.steps[k];
+        if (s.new_axis != s.old_axis || s.by != 1) return false;
+        walked -= shape.data[s.old_axis] != 1;
+    }
+    return walked == 0;
+}
+
 }  // namespace
 }  // namespace ingot::runtime
 
@@ -91,6 +107,8 @@ using namespace runtime;
 
 tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
     if (!tree) throw_moved_from();
+    // The same nodes, so that a statement that reads the tree twice computes it once.
+    if (bound == 0 && changes_nothing(view, tree->extents())) return tree;
     bool has_layouts = false;
     const auto composed = [&](layout& l, int b) {
         l = compose(l, view, b);

@@ -273,6 +273,21 @@ TEST_CASE("a mask without axes selects all or nothing, under a new axis") {
     CHECK(m.to_host() == std::vector<int>(6, 1));
 }
 
+TEST_CASE("an index that several gathers read is computed once") {
+    const array<double> edges = arange<double>(50), a = square(edges), b = edges * 3,
+                        x = linspace<double>(0.5, 48.5, 1000);
+    const lazy<index_t> k = searchsorted(edges, x) - 1;
+    const auto both = take<index_mode::clip>(a, k, 0) + take<index_mode::clip>(b, k, 0);
+    std::ostringstream out;
+    out << source(both);
+    const std::string text = out.str(), call = "user_searchsorted::k(";
+    std::size_t calls = 0;
+    for (std::size_t at = text.find(call); at != std::string::npos; at = text.find(call, at + 1)) ++calls;
+    CHECK(calls == 1);
+    const array<index_t> known(k);
+    CHECK(array_equal(both, take(a, known, 0) + take(b, known, 0)).item());
+}
+
 TEST_CASE("indices with which nothing is read are looked at all the same") {
     const auto is_found = [](const auto& read) {
         try {

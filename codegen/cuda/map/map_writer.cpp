@@ -33,6 +33,7 @@ void apart_writer::read_elements() {
             write_random(leaf, leaf.name + own_, "");
         }
     };
+    const body_writer::names outside = b_.body.scope();
     for (const unravelling& u : b_.unravellings) {
         if (!u.gathers()) {
             out.line("const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(', b_.unravelled_index(u, all_axes()),
@@ -41,12 +42,11 @@ void apart_writer::read_elements() {
             continue;
         }
         read_required(b_.body.required_by({u.index}));
-        const body_writer::names outside = b_.body.scope();
         const std::string index = b_.body.value(u.index, out);
         if (b_.checks_indices() && u.is_checked()) out.line(u.name, ".last = false;");
         out.line("const ", b_.signed_index(), ' ', digit(u.axes[0]), " = ", b_.gathered_index(u, index), ";");
-        b_.body.leave(outside);
     }
+    b_.body.forget_values(outside);
     if (b_.checks_indices()) out.line("inside", own_, " = ", b_.all_inside(), ";");
     read_required(std::vector<bool>(b_.graph.nodes.size(), true));
 }
