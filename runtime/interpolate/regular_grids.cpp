@@ -73,6 +73,8 @@ regular_grid_interpolator<T>::regular_grid_interpolator(const any_expression& va
     if (how.method != method::linear && how.method != method::nearest)
         throw error("[" + std::string(operation) +
                     "] a method that is neither linear nor nearest; one of them is wanted");
+    if (const double a = how.fill_value.before(), b = how.fill_value.behind(); a != b && !(a != a && b != b))
+        throw error("[" + std::string(operation) + "] a value before the grid and another one behind; one is wanted");
     const any_lazy given(values.tree, values.type);
     const shape_like shape = given.shape();
     if (points.empty() || static_cast<int>(points.size()) > shape.count())

@@ -50,7 +50,7 @@ double tukey(double n, double m, double p) {
 }
 double kaiser(double n, double m, double p) {
     const double t = 2 * off_middle(n, m) / (m - 1);
-    return std::cyl_bessel_i(0.0, p * std::sqrt(1 - t * t)) / std::cyl_bessel_i(0.0, p);
+    return std::cyl_bessel_i(0.0, std::abs(p) * std::sqrt(1 - t * t)) / std::cyl_bessel_i(0.0, std::abs(p));
 }
 
 struct window_row {

@@ -316,9 +316,46 @@ lazy<T> respond(const S& s, const lazy<T>& u, const std::optional<lazy<wide<T>>>
     return beyond == 0 ? result : lazy<T>(result(all, slice(0, n * p)));
 }
 
+/// Signals (outer, n, inner), of which those that are broken are filtered step by step.
+template <class T>
+lazy<T> step_by_step(const cascade& f, const lazy<T>& x, const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end,
+                     const array<T>& y, const std::vector<bool>& is_broken, ingot::device where) {
+    using W = wide<T>;
+    const shape_like shape = x.shape();
+    const auto n = static_cast<std::size_t>(shape[1]), inner = static_cast<std::size_t>(shape[2]), d = states_of(f);
+    const std::vector<T> given = array<T>(x).to_host();
+    std::vector<T> results = y.to_host();
+    std::vector<W> first = start ? array<W>(*start).to_host() : std::vector<W>(d * is_broken.size());
+    std::vector<W> last = end != nullptr ? array<W>(*end).to_host() : first;
+    // A state is a row for each of outer and inner; one row may stand for all.
+    const std::size_t apart = first.size() > d ? d : 0;
+    for (std::size_t row = 0; row < is_broken.size(); ++row) {
+        if (!is_broken[row]) continue;
+        std::vector<W> z(first.begin() + static_cast<std::ptrdiff_t>(row * apart),
+                         first.begin() + static_cast<std::ptrdiff_t>(row * apart + d));
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::size_t at = (row / inner * n + k) * inner + row % inner;
+            W value = static_cast<W>(given[at]);
+            W* state = z.data();
+            for (const transfer_function& s : f) {
+                const std::size_t count = states_of(s);
+                const W made = s.b[0] * value + (count > 0 ? state[0] : W(0));
+                for (std::size_t i = 0; i < count; ++i)
+                    state[i] = s.b[i + 1] * value - s.a[i + 1] * made + (i + 1 < count ? state[i + 1] : W(0));
+                value = made;
+                state += count;
+            }
+            results[at] = static_cast<T>(value);
+        }
+        if (end != nullptr) std::ranges::copy(z, last.begin() + static_cast<std::ptrdiff_t>(row * d));
+    }
+    if (end != nullptr) *end = asarray(last, end->shape()).to(where);
+    return lazy<T>(asarray(results, shape).to(where));
+}
+
 /// Signals (outer, n, inner) through a cascade. In a product of matrices NaN and infinity reach the elements before
-/// them, too: where a signal's last result says that there is one, zeros stand for them, and results from the first one
-/// on are NaN. A graph that is recorded cannot ask.
+/// them, too, and powers of a filter that is unstable overflow: a signal whose last result says so is filtered step by
+/// step on the host. A graph that is recorded cannot ask.
 template <class T>
 lazy<T> filtered_signals(const cascade& f, const lazy<T>& x, const std::optional<lazy<wide<T>>>& start,
                          lazy<wide<T>>* end, ingot::device where) {
@@ -326,20 +363,12 @@ lazy<T> filtered_signals(const cascade& f, const lazy<T>& x, const std::optional
         return x * std::accumulate(f.begin(), f.end(), part_of_signal<T>(1), [](auto gain, const auto& s) {
                    return gain * static_cast<part_of_signal<T>>(s.b[0]);
                });
-    const auto filtered = [&](const lazy<T>& u) {
-        return may_cancel(f) ? respond<T>(sections_system<precise>{f}, u, start, end, where)
-                             : respond<T>(sections_system<long double>{f}, u, start, end, where);
-    };
-    const lazy<T> y = filtered(x);
-    if (runtime::capture_of_thread() != nullptr || ingot::all(isfinite(y(all, -1))).item()) return y;
-    const array<bool> finite(isfinite(x));
-    const array<bool> is_broken(!ingot::all(finite, 1));
-    const array<index_t> first(argmin(finite, 1));
-    const lazy<T> rest = filtered(lazy<T>(array<T>(ingot::where(finite, x, T(0)))));
-    const T nan(std::numeric_limits<part_of_signal<T>>::quiet_NaN());
-    const auto k = reshape(arange<index_t>(x.shape()[1]), {x.shape()[1], 1});
-    if (end != nullptr) *end = ingot::where(reshape(is_broken, {is_broken.size(), 1}), wide<T>(nan), *end);
-    return ingot::where(is_broken(all, newaxis) && k >= first(all, newaxis), nan, rest);
+    const lazy<T> y = may_cancel(f) ? respond<T>(sections_system<precise>{f}, x, start, end, where)
+                                    : respond<T>(sections_system<long double>{f}, x, start, end, where);
+    if (runtime::capture_of_thread() != nullptr) return y;
+    const array<bool> is_broken(!isfinite(y(all, -1)));
+    if (!any(is_broken).item()) return y;
+    return step_by_step<T>(f, x, start, end, array<T>(y), is_broken.to_host(), where);
 }
 template <class T>
 lazy<T> filtered_rows(const cascade& f, const lazy<T>& x, const std::optional<lazy<wide<T>>>& start, lazy<wide<T>>* end,

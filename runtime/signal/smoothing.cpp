@@ -221,6 +221,8 @@ signal::peaks peaks_of(const image& e, const signal::peak_options& how) {
         throw error("[find_peaks] distance " + std::to_string(*how.distance) + "; at least 1 is wanted");
     if (how.wlen && !(*how.wlen > 1))
         throw error("[find_peaks] wlen " + std::to_string(*how.wlen) + "; more than 1 is wanted");
+    if (!(how.rel_height >= 0))
+        throw error("[find_peaks] rel_height " + std::to_string(how.rel_height) + "; at least 0 is wanted");
     const with_device there(runtime::device_of(e));
     const array<double> x = signal_as<double>(e);
     const tops maxima = local_maxima(x);

@@ -143,4 +143,5 @@ TEST_CASE("points and places that do not fit are said") {
     CHECK_THROWS_AS(interpolate::regular_grid_interpolator({three}, zeros(3)), error);
     CHECK_THROWS_AS(interpolate::regular_grid_interpolator({x}, zeros(4)), shape_error);
     CHECK_THROWS_AS(interpolate::regular_grid_interpolator({x}, x, {.method = method::next}), error);
+    CHECK_THROWS_AS(interpolate::regular_grid_interpolator({x}, x, {.fill_value = {-1, 1}}), error);
 }

@@ -38,6 +38,7 @@ TEST_CASE("windows of every name and length, symmetric and periodic") {
         {"parzen", "'parzen'"},
         {"cosine", "'cosine'"},
         {{"kaiser", 5.5}, "('kaiser', 5.5)"},
+        {{"kaiser", -2.0}, "('kaiser', -2.0)"},
         {{"gaussian", 2.5}, "('gaussian', 2.5)"},
         {{"tukey", 0.3}, "('tukey', .3)"},
         {{"tukey", 0}, "('tukey', 0)"},

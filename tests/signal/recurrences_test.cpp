@@ -44,6 +44,12 @@ TEST_CASE("results before NaN are as they are without it, and from it on NaN") {
     const array<float> single = astype<float>(x);
     c.add("signal.lfilter(np.array([1], 'f4'), np.array([1, -0.5], 'f4'), a.copy())",
           signal::lfilter({1}, {1, -0.5}, single), single);
+    array<double> late = zeros({3000}), infinite = ones({90});
+    late(2900) = 1;
+    infinite(50) = std::numeric_limits<double>::infinity();
+    // Powers of an unstable filter are beyond all numbers, and so is the last result.
+    c.add("signal.lfilter([1], [1, -1.5], a.copy())", signal::lfilter({1}, {1, -1.5}, late), late);
+    c.add("signal.lfilter([1], [1, -0.5], a.copy())", signal::lfilter({1}, {1, -0.5}, infinite), infinite);
     c.run();
 }
 

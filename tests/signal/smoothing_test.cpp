@@ -113,4 +113,5 @@ TEST_CASE("peaks by every property") {
     CHECK_THROWS_AS(signal::find_peaks(x), shape_error);
     CHECK_THROWS_AS(signal::find_peaks(x(0), {.distance = 0}), error);
     CHECK_THROWS_AS(signal::find_peaks(x(0), {.wlen = 1}), error);
+    CHECK_THROWS_AS(signal::find_peaks(x(0), {.width = 0, .rel_height = -1}), error);
 }

@@ -51,7 +51,7 @@ TEST_CASE("an ensemble's systems have the steps that each has alone") {
     const array<double> many{{2, 0.5, -1}, {0, 3, 1}};
     const integrate::ode_options o{.rtol = 1e-6, .ensemble = true};
     const auto all_of_them = integrate::rk45(van_der_pol, 0, 6, many, o);
-    CHECK(all_of_them.t.shape() == shape_like{1, 3});
+    CHECK(all_of_them.t.shape() == shape_like{3});
     index_t most = 0;
     for (index_t j = 0; j < 3; ++j) {
         const auto one = integrate::rk45(van_der_pol, 0, 6, many(all, j), {.rtol = 1e-6});
@@ -89,6 +89,21 @@ TEST_CASE("an integration says why it ended") {
     const auto nothing = integrate::rk45(f, 1, 1, y0);
     CHECK(nothing.reason == integrate::ending::reached);
     CHECK(holds(nothing.y, {1}, {1}));
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK(integrate::rk45(f, 0, 2, array<double>{nan}).reason == integrate::ending::step_too_small);
+    const auto decay = [](const auto&, const auto& y) { return -y; };
+    const auto some = integrate::rk45(decay, 0, 1, array<double>{1, nan, 2}, {.ensemble = true});
+    CHECK(some.reason == integrate::ending::step_too_small);
+    CHECK(some.t.shape() == shape_like{3});
+    CHECK(some.t(0).item() == 1);
+    CHECK(some.t(2).item() == 1);
+    CHECK(integrate::rk45(decay, 0, 1, y0, {.rtol = 0, .atol = 0}).steps < 1000);
+    CHECK(integrate::rk45(decay, 0, 1, zeros({0})).reason == integrate::ending::reached);
+    CHECK(integrate::rk45(decay, 0, 1, astype<float16>(y0)).y.type == dtype::f4);
+    CHECK_THROWS_WITH_AS(integrate::rk45(decay, 0, 1, y0, {.max_step = 0}),
+                         "[rk45] max_step 0; a positive number is wanted", error);
+    CHECK_THROWS_AS(integrate::rk45(decay, 0, nan, y0), error);
+    CHECK_THROWS_AS(integrate::rk45(decay, 0, 1, y0, {.first_step = 2}), error);
     CHECK_THROWS_AS(integrate::rk4(f, 0, 1, y0, 0), shape_error);
     CHECK_THROWS_WITH_AS(integrate::rk45([](const auto&, const auto&) { return zeros(2); }, 0, 1, y0),
                          "[rk45] a derivative of shape (2,) for a state of shape (1,); that one is wanted",

@@ -102,7 +102,7 @@ auto medfilt(const E& e, const ndimage::per_axis<index_t>& kernel_size = index_t
 /// The polynomial fitted to the window around each element, there, or its derivative; along an axis
 /// (Savitzky and Golay, 1964). e's shape and dtype, integers in float64; mode `interp` computes now. Throws shape_error
 /// where there is no such axis, the window is not longer than the order, or the axis is shorter than the window with
-/// mode `interp`; dtype_error where elements are complex.
+/// mode `interp`.
 ///
 ///     std::cout << signal::savgol_filter(array<double>{0, 1, 4, 9, 16, 25, 36}, 5, 2, {.deriv = 1});
 ///     // prints: [ 0.  2.  4.  6.  8. 10. 12.]
@@ -114,7 +114,7 @@ auto savgol_filter(const E& e, index_t window_length, index_t polyorder, const s
 
 /// The elements of a vector that are greater than both neighbours; of a flat top the one in the middle. Waits for them,
 /// and chooses the wanted ones on the host, to which the signal is copied where prominences or widths are wanted.
-/// Throws shape_error unless e has one axis, error where distance or wlen are too small.
+/// Throws shape_error unless e has one axis, error where distance, wlen or rel_height are too small.
 ///
 ///     const array<double> x{0, 2, 1, 3, 0, 5, 5, 5, 1};
 ///     std::cout << signal::find_peaks(x).indices << ' ' << signal::find_peaks(x, {.height = 3}).peak_heights << ' '

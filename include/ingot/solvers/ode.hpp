@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -63,6 +64,10 @@ struct ode_solution {
 
 namespace detail {
 
+/// Integers are integrated in float64, halves in float32.
+template <class Y>
+using state_of = std::conditional_t<half_float<unknown_of<Y>>, float, unknown_of<Y>>;
+
 /// The pair of orders 5 and 4 by Dormand and Prince (1980), as SciPy's RK45 has it.
 struct dormand_prince {
     static constexpr double times[] = {0, 1 / 5., 3 / 10., 4 / 5., 8 / 9., 1, 1};
@@ -103,6 +108,7 @@ public:
 
     adaptive_steps(const F& f, double t0, double t1, const array<T>& y0, const integrate::ode_options& o)
         : f_(f), options_(o), start_(t0), end_(t1), sign_(t1 < t0 ? -1 : 1), y_(own_copy<T>(y0)) {
+        check_options();
         shape_like members;
         if (o.ensemble) {
             if (y_.ndim() == 0) throw shape_error("[rk45] an ensemble of shape (); a last axis of systems is wanted");
@@ -121,19 +127,37 @@ public:
     }
 
     integrate::ode_solution<T> run() {
-        if (y_.size() > 0) {
+        if (y_.size() == 0)
+            t_ = full<double>(t_.shape(), end_);
+        else
             repeat_on_device([&] { return any(sign_ * (end_ - t_) > 0 && !failed_) && turns_ < options_.maxiter; },
                              [&] { step(); });
-        }
         const index_t steps = turns_.item();
         const bool failed = any(failed_).item(), left = any(sign_ * (end_ - t_) > 0).item();
         const integrate::ending why = failed ? integrate::ending::step_too_small
                                       : left ? integrate::ending::steps_spent
                                              : integrate::ending::reached;
+        if (options_.ensemble) t_ = array<double>(ravel(t_));
         return {std::move(y_), std::move(t_), steps, (options_.first_step > 0 ? 1 : 2) + 6 * steps, why};
     }
 
 private:
+    void check_options() const {
+        const double whole = std::abs(end_ - start_);
+        const auto check = [](bool fits, const char* name, double given, const char* wanted) {
+            if (fits) return;
+            char text[32];
+            std::snprintf(text, sizeof text, "%g", given);
+            throw error("[rk45] " + std::string(name) + " " + text + "; " + wanted + " is wanted");
+        };
+        check(std::isfinite(start_), "t0", start_, "a finite time");
+        check(std::isfinite(end_), "t1", end_, "a finite time");
+        check(options_.rtol >= 0, "rtol", options_.rtol, "a number of 0 at least");
+        check(options_.atol >= 0, "atol", options_.atol, "a number of 0 at least");
+        check(options_.max_step > 0, "max_step", options_.max_step, "a positive number");
+        check(options_.first_step >= 0 && options_.first_step <= whole, "first_step", options_.first_step,
+              "a positive number, at most the interval's length,");
+    }
     lazy<T> derivative(const lazy<double>& t, const lazy<T>& y) const {
         const lazy<T> d(astype<T>(f_(lazy<R>(astype<R>(t)), y)));
         if (!(d.shape() == y_.shape()))
@@ -196,8 +220,9 @@ private:
                              where(norm_ < 1, where(rejected_, minimum(greater(), 1.0), greater()), fmax(grown(), 0.2)),
                          h_);
         };
+        // A step that is NaN is none.
         assign(std::forward_as_tuple(t_, h_, rejected_, failed_), where(norm_ < 1, until_, t_), longer(), !(norm_ < 1),
-               !(norm_ < 1) && longer() < least_);
+               !(norm_ < 1) && !(longer() >= least_));
         turns_ += index_t{1};
     }
 
@@ -219,19 +244,19 @@ private:
 namespace integrate {
 
 /// The state at time t1 of y' = f(t, y) with y(t0) = y0, after `steps` equal steps of the classical method of order 4:
-/// an array. f takes a number and an expression. The host waits for nothing. Integers are float64. Throws shape_error
-/// where the number of steps is not positive or the derivative has another shape than y0.
+/// an array. f takes a number and an expression. The host waits for nothing. Integers are float64, halves float32.
+/// Throws shape_error where the number of steps is not positive or the derivative has another shape than y0.
 ///
 ///     const auto end = integrate::rk4([](double, const auto& y) { return -y; }, 0, 1, array<double>{1, 2}, 20);
 ///     std::cout << round(end, 6);
 ///     // prints: [0.367879 0.735759]
 template <class F, array_expression Y>
-array<detail::unknown_of<Y>> rk4(const F& f, double t0, double t1, const Y& y0, index_t steps) {
-    using T = detail::unknown_of<Y>;
+array<detail::state_of<Y>> rk4(const F& f, double t0, double t1, const Y& y0, index_t steps) {
+    using T = detail::state_of<Y>;
     using R = detail::norm_type<T>;
     if (steps <= 0) throw shape_error("[rk4] " + std::to_string(steps) + " steps; a positive number is wanted");
     const with_device there(y0.device());
-    array<T> y = detail::own_copy<T>(y0);
+    array<T> y = detail::own_copy<T>(array<T>(astype<T>(y0)));
     const double h = (t1 - t0) / static_cast<double>(steps);
     const auto slope = [&](double t, const lazy<T>& at) {
         array<T> k(astype<T>(f(t, at)));
@@ -253,8 +278,9 @@ array<detail::unknown_of<Y>> rk4(const F& f, double t0, double t1, const Y& y0, 
 /// Integrates y' = f(t, y) from t0 with y(t0) = y0 to t1 by the pair of Dormand and Prince with steps as long as the
 /// tolerances allow, as SciPy's solve_ivp. f takes expressions: the time, without axes, and the state. On a GPU all
 /// steps are one launch that ends by itself, where the work of f can be recorded; elsewhere the host reads a number in
-/// each step. float32 is integrated in float32, its times are float64. Throws shape_error where the derivative has
-/// another shape than y0.
+/// each step. float32 and halves are integrated in float32, their times are float64. A state that is not finite ends
+/// its system by `step_too_small`. Throws shape_error where the derivative has another shape than y0, error where a
+/// time or an option is out of its range.
 ///
 ///     const auto s = integrate::rk45([](const auto&, const auto& y) { return -y; }, 0, 1, array<double>{1, 2},
 ///                                    {.rtol = 1e-8, .atol = 1e-10});
@@ -265,9 +291,8 @@ array<detail::unknown_of<Y>> rk4(const F& f, double t0, double t1, const Y& y0, 
 ///     // prints: [0.367879 0.735759] 1.0 1
 ///     //         [1.6487 3.2974 6.5949]
 template <class F, array_expression Y>
-ode_solution<detail::unknown_of<Y>> rk45(const F& f, double t0, double t1, const Y& y0,
-                                         const ode_options& options = {}) {
-    using T = detail::unknown_of<Y>;
+ode_solution<detail::state_of<Y>> rk45(const F& f, double t0, double t1, const Y& y0, const ode_options& options = {}) {
+    using T = detail::state_of<Y>;
     const with_device there(y0.device());
     return detail::adaptive_steps<T, F>(f, t0, t1, array<T>(astype<T>(y0)), options).run();
 }
