@@ -1,5 +1,5 @@
-// Everything of Ingot but distributed.hpp, interpolate.hpp, ndimage.hpp, nn.hpp, signal.hpp, solvers.hpp, sparse.hpp and
-// spatial.hpp.
+// Everything of Ingot but distributed.hpp, interpolate.hpp, ndimage.hpp, nn.hpp, signal.hpp, solvers.hpp, sparse.hpp
+// and spatial.hpp.
 #pragma once
 
 #include <ingot/core.hpp>
