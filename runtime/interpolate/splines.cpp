@@ -296,7 +296,7 @@ template <class T>
 ppoly<T> ppoly<T>::antiderivative(int nu) const {
     if (nu <= 0) return nu == 0 ? *this : derivative(-nu);
     std::vector<lazy<T>> c = powers_of(coefficients_);
-    const int degree = static_cast<int>(c.size());  // of the result
+    const int degree = static_cast<int>(c.size());  // the result's
     std::vector<double> widths;
     for (std::size_t i = 0; i + 1 < knots_.host.size(); ++i) widths.push_back(knots_.host[i + 1] - knots_.host[i]);
     const array<double> width = column(widths, coefficients_.ndim() - 1, coefficients_.device());
@@ -396,7 +396,7 @@ ppoly<double> akima_through(const any_expression& x, const any_expression& y, co
     const array<double> m(
         concatenate({lazy<double>(first * 2 - one(0)), first, between, last, lazy<double>(last * 2 - one(-1))}, 0));
     const auto from = [&](index_t i) { return lazy<double>(m(slice(i, i + n))); };
-    const auto change = [&](index_t i) {  // of the slope behind m[i]
+    const auto change = [&](index_t i) {  // the slope behind m[i] less the one before
         const lazy<double> d = abs(from(i + 1) - from(i));
         return how.method == interpolate::akima_method::makima ? lazy<double>(d + abs(from(i + 1) + from(i)) * 0.5) : d;
     };

@@ -249,8 +249,8 @@ std::string_view preamble_of(library_text which) {
 __device__ inline long long last_point() { return -1; }
 __device__ inline void keep_point(long long) {}
 #else
-/// Of this thread, or of another one: any number is as right. Stacks lie apart, so that threads seldom share one; a
-/// thread_local variable in a loaded library is a call for each element.
+/// The point that this thread or another one found: any number is as right. Stacks lie apart, so that threads seldom
+/// share one; a thread_local variable in a loaded library is a call for each element.
 static inline long long* kept_point() {
     alignas(64) static long long found[64][8];
     const unsigned long long stack = (unsigned long long)__builtin_frame_address(0);

@@ -13,7 +13,7 @@ namespace ingot::runtime {
 
 /// For each element the least index of its part, or -1 where it is not inside.
 struct connected_parts {
-    dtype number_type;  // of the indices: int32 or int64
+    dtype number_type;  // int32 or int64
     const bool* inside;
     void* numbers;
     std::vector<detail::index_t> extents;

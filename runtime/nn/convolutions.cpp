@@ -22,7 +22,7 @@ namespace ingot::detail {
 
 namespace {
 
-constexpr index_t most_elements = index_t{1} << 28;  // of the windows that lie in memory at once
+constexpr index_t most_elements = index_t{1} << 28;  // windows in memory at once have no more
 constexpr index_t most_outputs_of_sums = 4;          // in a group: more repay a product's operand in memory
 
 /// The extents of a convolution.

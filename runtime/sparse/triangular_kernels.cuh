@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(256) solve_triangular(const __grid_
             sum = with_product(sum, a.values[e], awaited(a.slots + 1 + (at * a.width + column) * words));
     }
     sum = sum_of_lanes(sum);
-    diagonal = sum_of_lanes(diagonal);  // of one lane
+    diagonal = sum_of_lanes(diagonal);  // one lane has it
     if (lane != 0) return;
     const int64 place = row * a.width + column;
     value x = less(a.b[place], sum);

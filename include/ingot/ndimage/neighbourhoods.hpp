@@ -8,20 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include <ingot/core/any_expression.hpp>
 #include <ingot/core/array.hpp>
-#include <ingot/core/lazy.hpp>
 
 namespace ingot {
 namespace detail {
 
-/// An expression as the library's functions take it.
-struct image {
-    tree_ref tree;
-    dtype type;
-    template <array_expression E>
-    image(const E& e) : tree(lazy<typename E::value_type>(e).tree()), type(E::type) {}
-    image(tree_ref t, dtype d) noexcept : tree(std::move(t)), type(d) {}
-};
+using image = any_expression;
 template <class E>
 using image_of = lazy<typename std::remove_cvref_t<E>::value_type>;
 

@@ -153,7 +153,7 @@ struct segment_options {
     signal::averaging average = signal::averaging::mean;
     signal::extension boundary = signal::extension::none;
     bool padded = false;
-    index_t overlap_divisor = 2;  // of a segment's elements, where no overlap is given
+    index_t overlap_divisor = 2;  // the default overlap is a segment divided by it
 };
 struct spectrum_parts {
     array<double> f, t;
