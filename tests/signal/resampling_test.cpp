@@ -20,7 +20,10 @@ TEST_CASE("another rate by transforms and by phases") {
             const array<T> x = drawn<T>(axis == 0 ? shape_like{n, 2} : shape_like{2, n}, d.seed());
             const std::string along = ", axis=" + text_of(axis);
             c.add("signal.resample(a, " + text_of(num) + along + ")", signal::resample(x, num, {.axis = axis}), x);
-            c.add("signal.resample(a, " + text_of(num) + along + ", window='hamming')",
+            // SciPy 1.17 turns a named window of odd length the other way, and computes with it in double precision.
+            c.add("signal.resample(a, " + text_of(num) + along +
+                      ", window=np.fft.ifftshift(signal.get_window('hamming', " + text_of(n) +
+                      ")).astype(a.real.dtype))",
                   signal::resample(x, num, {.axis = axis, .window = "hamming"}), x);
             const index_t up = d.number(1, 5), down = d.number(1, 5);
             const std::string factors = text_of(up) + ", " + text_of(down);
