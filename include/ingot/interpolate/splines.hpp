@@ -102,11 +102,12 @@ struct akima_options {
 /// A polynomial between each two knots, as SciPy's PPoly. T is double or std::complex<double>. It holds coefficients on
 /// the device of the values and the knots also on the host.
 ///
-///     const auto s = interpolate::cubic_spline(array<double>{0, 1, 2, 3}, array<double>{0, 1, 8, 27});
+///     const array<double> x{0, 1, 2}, y{0, 1, 8}, slopes{0, 3, 12};
+///     const auto s = interpolate::cubic_hermite_spline(x, y, slopes);
 ///     std::cout << s(array<double>{0.5, 1.5, 4}) << ' ' << s(2, 1) << ' ' << s.derivative()(2) << ' '
 ///               << s.integrate(0, 2) << ' ' << s.antiderivative()(2) << '\n' << s.c()(all, 1) << ' ' << s.x();
 ///     // prints: [ 0.125  3.375 64.   ] 12.0 12.0 4.0 4.0
-///     //         [1. 3. 3. 1.] [0. 1. 2. 3.]
+///     //         [1. 3. 3. 1.] [0. 1. 2.]
 template <class T>
 class ppoly {
 public:
