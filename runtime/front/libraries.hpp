@@ -10,6 +10,7 @@
 #include "runtime/ndimage/connected_parts.hpp"
 #include "runtime/sorting/compaction.hpp"
 #include "runtime/sorting/sort_rows.hpp"
+#include "runtime/sparse/merge.hpp"
 #include "runtime/sparse/product.hpp"
 #include "runtime/sparse/triangular_solve.hpp"
 
@@ -40,6 +41,10 @@ inline constexpr library_row<compaction> counts{"a count", count_on_host, count_
 inline constexpr library_row<compaction> compactions{"a compaction", write_on_host, write_on_gpu};
 inline constexpr library_row<sparse_product> sparse_products{"a sparse product", sparse_product_on_host,
                                                              sparse_product_on_gpu};
+inline constexpr library_row<sparse_merge> merge_counts{"a merge of sparse matrices", count_merged_on_host,
+                                                        count_merged_on_gpu};
+inline constexpr library_row<sparse_merge> merges{"a merge of sparse matrices", write_merged_on_host,
+                                                  write_merged_on_gpu};
 inline constexpr library_row<connected_parts> parts{"connected parts", connect_on_host, connect_on_gpu};
 inline constexpr library_row<triangular_solve> triangular_solves{"a triangular solve", solve_triangular_on_host,
                                                                  solve_triangular_on_gpu};

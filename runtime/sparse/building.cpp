@@ -61,7 +61,7 @@ array<index_t> distinct_below(index_t n, index_t count) {
     while (found.size() < count) {
         const index_t missing = count - found.size();
         const array<index_t> more(ingot::random::integers<index_t>(index_t{0}, n, {missing + missing / 4 + 16}));
-        found = array<index_t>(unique(joined(found, more)));
+        found = array<index_t>(unique(concatenate({found, more})));
     }
     if (found.size() == count) return found;
     // The surplus is left out at random.

@@ -1,20 +1,25 @@
-// Sums and products of two sparse matrices element by element: entries of both are sorted together by their keys.
+// Sums, products and comparisons of two sparse matrices element by element: their sorted rows are merged.
 #include <ingot/sparse/elementwise.hpp>
 
+#include <span>
 #include <string>
+#include <type_traits>
 
 #include <ingot/core/array_indexing.hpp>
 #include <ingot/core/complex_parts.hpp>
 #include <ingot/core/creation.hpp>
-#include <ingot/core/index_functions.hpp>
-#include <ingot/core/lazy.hpp>
-#include <ingot/core/rearranging.hpp>
+#include <ingot/core/scans.hpp>
 #include <ingot/core/scatter.hpp>
-#include <ingot/sorting/sorts.hpp>
 
+#include "runtime/device/ordering.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/front/libraries.hpp"
 #include "runtime/sparse/triplets.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot::sparse {
+
+using runtime::merge_rule;
 
 namespace {
 
@@ -24,14 +29,58 @@ void check_same_shape(const char* operation, const shape_like& a, const shape_li
                       detail::to_text(b.values()) + " differ");
 }
 
+template <class R, class T, class I>
+csr<R, I> merged(const char* operation, merge_rule rule, const csr<T, I>& a, const csr<T, I>& b) {
+    const shape_like shape = a.shape();
+    check_same_shape(operation, shape, b.shape());
+    check_one_device(operation, a.indptr(), b.indptr());
+    const with_device there(a.indptr().device());
+    if (a.nnz() + b.nnz() == 0) return csr<R, I>(shape);
+    runtime::stream_state& stream = *runtime::context_on(a.indptr().as_leaf().on_device()).stream;
+    const detail::leaf<T> values[] = {detail::contiguous_values_as<T>(a.values()),
+                                      detail::contiguous_values_as<T>(b.values())};
+    const detail::leaf<I> indices[] = {detail::contiguous_values_as<I>(a.indices()),
+                                       detail::contiguous_values_as<I>(b.indices())};
+    const detail::leaf<I> indptr[] = {detail::contiguous_values_as<I>(a.indptr()),
+                                      detail::contiguous_values_as<I>(b.indptr())};
+    const auto read_at = [&]<class V>(const detail::leaf<V>& l) -> V* {
+        if (!l.memory()) return nullptr;
+        runtime::order_read(*l.memory(), stream);
+        return static_cast<V*>(l.memory()->data) + l.where().offset;
+    };
+    const auto parts = [&](int k) -> runtime::csr_parts {
+        return {read_at(values[k]), read_at(indices[k]), read_at(indptr[k])};
+    };
+    const auto made = [&]<class V>(std::type_identity<V>, index_t length) {
+        detail::leaf<V> l = detail::new_leaf<V>(operation, std::span(&length, 1), stream.device);
+        runtime::order_write(*l.memory(), stream);
+        return l;
+    };
+    const index_t items = shape[0] + a.nnz() + b.nnz(), piece = runtime::items_of_piece(stream.device.is_cuda());
+    const auto counts = made(std::type_identity<index_t>{}, (items + piece - 1) / piece);
+    runtime::sparse_merge m{rule, detail::dtype_of<T>, detail::dtype_of<I>, parts(0), parts(1), shape[0], items};
+    m.counts = static_cast<index_t*>(counts.memory()->data);
+    runtime::libraries::merge_counts(m, stream);
+    const array<index_t> sums(cumsum(array<index_t>(detail::adopted{}, counts)));
+    const index_t entries = sums(-1).item();
+    if (entries == 0) return csr<R, I>(shape);
+    check_width<I>(operation, {shape[0], shape[1]}, entries);
+    const auto result = made(std::type_identity<R>{}, entries);
+    const auto columns = made(std::type_identity<I>{}, entries), starts = made(std::type_identity<I>{}, shape[0] + 1);
+    m.a = parts(0), m.b = parts(1);
+    m.counts = read_at(sums.as_leaf());
+    m.values = result.memory()->data, m.indices = columns.memory()->data, m.indptr = starts.memory()->data;
+    runtime::libraries::merges(m, stream);
+    runtime::add(runtime::counter::library_calls);
+    return csr<R, I>(typename csr<R, I>::sorted{}, array<R>(detail::adopted{}, result),
+                     array<I>(detail::adopted{}, columns), array<I>(detail::adopted{}, starts), shape[0], shape[1]);
+}
+
 }  // namespace
 
 template <sparse_element T, sparse_index I>
 csr<T, I> added(const char* operation, const csr<T, I>& a, const csr<T, I>& b, int sign) {
-    check_same_shape(operation, a.shape(), b.shape());
-    const triplets<T> x = triplets_of(a), y = triplets_of(b);
-    const array<T> others = sign < 0 ? array<T>(-y.values) : y.values;
-    return csr_of<T, I>(operation, without_zeros(summed(joined(x.values, others), joined(x.keys, y.keys), x.extents)));
+    return merged<T>(operation, sign < 0 ? merge_rule::subtract : merge_rule::add, a, b);
 }
 
 template <sparse_element T, sparse_index I>
@@ -50,19 +99,7 @@ array<T> added_to_dense(const char* operation, const array<T>& dense, const csr<
 
 template <sparse_element T, sparse_index I>
 csr<T, I> multiply(const csr<T, I>& a, const csr<T, I>& b) {
-    check_same_shape("multiply", a.shape(), b.shape());
-    if (a.nnz() == 0 || b.nnz() == 0) {
-        const with_device there(a.device());
-        return csr<T, I>(a.shape());
-    }
-    const triplets<T> x = triplets_of(a), y = triplets_of(b);
-    const array<index_t> all = joined(x.keys, y.keys), order(argsort(all)), keys = elements_at(all, order);
-    const array<T> values = joined(x.values, y.values);
-    const array<index_t> pair = flatnonzero(keys(slice(1, none)) == keys(slice(none, -1)));
-    const array<T> first = elements_at(values, elements_at(order, pair));
-    const array<T> second = elements_at(values, elements_at(order, array<index_t>(pair + 1)));
-    return csr_of<T, I>("multiply",
-                        without_zeros(triplets<T>{array<T>(first * second), elements_at(keys, pair), x.extents}));
+    return merged<T>("multiply", merge_rule::multiply, a, b);
 }
 
 template <sparse_element T, sparse_index I>
@@ -73,17 +110,6 @@ csr<T, I> multiply(const csr<T, I>& a, const array<T>& b) {
     return a.map_values([&](const array<T>& v) { return v * elements_at(flat, keys); });
 }
 
-namespace {
-
-/// Entries of value 1 with these keys of a matrix.
-template <class I>
-csr<float, I> marks_at(const char* operation, array<index_t> keys, const matrix_extents& extents, device where) {
-    const with_device there(where);
-    return csr_of<float, I>(operation, triplets<float>{ones<float>(keys.size()), std::move(keys), extents});
-}
-
-}  // namespace
-
 template <sparse_element T, sparse_index I>
 csr<float, I> marked(const char* operation, const csr<T, I>& a, const array<bool>& flags, bool is_true_of_zero) {
     if (is_true_of_zero)
@@ -91,33 +117,15 @@ csr<float, I> marked(const char* operation, const csr<T, I>& a, const array<bool
                     "] a number to which the elements that have no entry compare true; the result is dense: to_dense() "
                     "is to be compared");
     const triplets<T> x = triplets_of(a);
-    return marks_at<I>(operation, elements_at(x.keys, true_places(flags)), x.extents, a.device());
+    const with_device there(a.device());
+    array<index_t> keys = elements_at(x.keys, true_places(flags));
+    return csr_of<float, I>(operation, triplets<float>{ones<float>(keys.size()), std::move(keys), x.extents});
 }
 
 template <sparse_element T, sparse_index I>
 csr<float, I> compared(const char* operation, comparison how, const csr<T, I>& a, const csr<T, I>& b) {
-    check_same_shape(operation, a.shape(), b.shape());
-    const triplets<T> x = triplets_of(a), y = triplets_of(b);
-    const index_t count = x.keys.size() + y.keys.size();
-    if (count == 0) return csr<float, I>(a.shape());
-    const array<index_t> both = joined(x.keys, y.keys), order(argsort(both)), keys = elements_at(both, order);
-    const array<T> values = elements_at(joined(x.values, y.values), order);
-    // Where both have an entry a's stands first. Elements without an entry are 0.
-    const array<index_t> place = numbers_to(count, a.device());
-    const auto is_first = roll(keys, -1) == keys && place != count - 1, is_second = roll(keys, 1) == keys && place != 0;
-    const auto is_of_a = order < x.keys.size();
-    const lazy<T> left = where(is_of_a, values, T(0)),
-                  right = where(is_of_a, where(is_first, roll(values, -1), T(0)), values);
-    const array<bool> flags = [&]() -> array<bool> {
-        if constexpr (detail::complex_number<T>)
-            return left != right && !is_second;
-        else
-            return (how == comparison::not_equal ? lazy<bool>(left != right)
-                    : how == comparison::less    ? lazy<bool>(left < right)
-                                                 : lazy<bool>(left > right)) &&
-                   !is_second;
-    }();
-    return marks_at<I>(operation, elements_at(keys, true_places(flags)), x.extents, a.device());
+    constexpr merge_rule rules[] = {merge_rule::not_equal, merge_rule::less, merge_rule::greater};
+    return merged<float>(operation, rules[static_cast<int>(how)], a, b);
 }
 
 #define INGOT_ELEMENTWISE(T, I)                                                                       \

@@ -25,17 +25,6 @@ void check_vector_of(const char* operation, const char* what, const array<V>& v,
         throw_unequal(operation, what, v.shape(), "a vector of length " + std::to_string(length) + " is wanted");
 }
 
-/// Throws device_error where arrays lie on different devices.
-template <class... V>
-void check_one_device(const char* operation, const array<V>&... arrays) {
-    detail::device_id seen = detail::no_device;
-    for (const detail::device_id d : {arrays.as_leaf().on_device()...}) {
-        if (seen != detail::no_device && d != detail::no_device && d != seen)
-            detail::throw_two_devices(operation, seen, d);
-        if (seen == detail::no_device) seen = d;
-    }
-}
-
 void check_range(const char* operation, const char* what, index_t least, index_t most, index_t extent) {
     if (least < 0 || most >= extent)
         throw index_error("[" + std::string(operation) + "] " + what + ' ' + std::to_string(least < 0 ? least : most) +

@@ -9,7 +9,6 @@
 #include <ingot/core/complex_parts.hpp>
 #include <ingot/core/device.hpp>
 #include <ingot/core/index_functions.hpp>
-#include <ingot/core/joins.hpp>
 #include <ingot/core/reductions.hpp>
 #include <ingot/core/scans.hpp>
 #include <ingot/core/scatter.hpp>
@@ -54,11 +53,6 @@ array<index_t> numbers_to(index_t n, device where) {
 template <class V>
 array<V> elements_at(const array<V>& from, const array<index_t>& places) {
     return array<V>(take<detail::unchecked_mode>(from, places, 0));
-}
-
-template <class V>
-array<V> joined(const array<V>& a, const array<V>& b) {
-    return array<V>(concatenate({a, b}));
 }
 
 array<index_t> true_places(const array<bool>& flags) { return flatnonzero(flags); }
@@ -175,7 +169,6 @@ array<T> dense_of(const triplets<T>& t) {
 
 #define INGOT_ELEMENTS(T)                                                         \
     template array<T> elements_at(const array<T>&, const array<index_t>&);        \
-    template array<T> joined(const array<T>&, const array<T>&);                   \
     template triplets<T> summed(array<T>, array<index_t>, const matrix_extents&); \
     template triplets<T> without_zeros(triplets<T>);                              \
     template triplets<T> transposed(triplets<T>);                                 \
@@ -183,7 +176,6 @@ array<T> dense_of(const triplets<T>& t) {
 INGOT_SPARSE_ELEMENTS(INGOT_ELEMENTS)
 template array<index_t> elements_at(const array<index_t>&, const array<index_t>&);
 template array<std::int32_t> elements_at(const array<std::int32_t>&, const array<index_t>&);
-template array<index_t> joined(const array<index_t>&, const array<index_t>&);
 
 #define INGOT_TYPES(T, I)                                      \
     template triplets<T> triplets_of(const csr<T, I>&);        \

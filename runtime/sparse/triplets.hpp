@@ -30,14 +30,22 @@ void check_width(const char* operation, const matrix_extents&, index_t entries);
 [[noreturn]] void throw_unequal(const char* operation, const char* what, const shape_like& given,
                                 const std::string& wanted);
 
+/// Throws device_error where arrays lie on different devices.
+template <class... V>
+void check_one_device(const char* operation, const array<V>&... arrays) {
+    detail::device_id seen = detail::no_device;
+    for (const detail::device_id d : {arrays.as_leaf().on_device()...}) {
+        if (seen != detail::no_device && d != detail::no_device && d != seen)
+            detail::throw_two_devices(operation, seen, d);
+        if (seen == detail::no_device) seen = d;
+    }
+}
+
 /// The numbers 0 to n - 1 on a device.
 array<index_t> numbers_to(index_t n, device where);
 /// Elements with these numbers, which exist.
 template <class V>
 array<V> elements_at(const array<V>& from, const array<index_t>& places);
-/// Parts along one axis.
-template <class V>
-array<V> joined(const array<V>& a, const array<V>& b);
 /// The numbers of the true elements.
 array<index_t> true_places(const array<bool>& flags);
 

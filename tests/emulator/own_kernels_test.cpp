@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstdlib>
+#include <type_traits>
 
 #include <ingot/ingot.hpp>
 #include <ingot/ndimage.hpp>
@@ -62,6 +63,24 @@ TEST_CASE("sparse products by vectors and by matrices") {
     const auto product = []<class T>(const array<T>& a, const array<T>& b) { return matmul(sparse::csr<T>(a), b); };
     check_on_gpu(product, drawn_on_host<double>({40, 30}, 12), drawn_on_host<double>({30}, 13));
     check_on_gpu(product, drawn_on_host<float>({40, 30}, 14), drawn_on_host<float>({30, 7}, 15));
+}
+
+TEST_CASE("sums, products and comparisons of sparse matrices") {
+    const auto each = []<class T, class I>(const sparse::csr<T, I>& a, const sparse::csr<T, I>& b) {
+        array<T> all_of_them = (a + b).to_dense() + (a - b).to_dense() * 3 + multiply(a, b).to_dense() * 5;
+        all_of_them += (a != b).to_dense() * 100;
+        if constexpr (std::is_floating_point_v<T>) all_of_them += (a < b).to_dense() + (a > b).to_dense() * 10;
+        return all_of_them;
+    };
+    const auto check_type = [&]<class T, class I>(std::type_identity<sparse::csr<T, I>>) {
+        const array<T> a = round(drawn_on_host<T>({20, 30}, 20)), b = round(drawn_on_host<T>({20, 30}, 21));
+        check_on_gpu([&](const auto& x, const auto& y) { return each(sparse::csr<T, I>(x), sparse::csr<T, I>(y)); }, a,
+                     b);
+    };
+    check_type(std::type_identity<sparse::csr<float>>{});
+    check_type(std::type_identity<sparse::csr<double, std::int64_t>>{});
+    check_type(std::type_identity<sparse::csr<std::complex<float>>>{});
+    check_type(std::type_identity<sparse::csr<std::complex<double>, std::int64_t>>{});
 }
 
 TEST_CASE("triangular systems, forwards and backwards") {

@@ -250,3 +250,48 @@ TEST_CASE("random sparse matrices have as many entries as their density wants, a
     CHECK(min(of_rows).item() > 25);
     CHECK(max(of_rows).item() < 75);
 }
+
+TEST_CASE("elementwise functions of two matrices merge rows of every length and pattern") {
+    const index_t long_row = current_device().is_cuda() ? 3000 : 100000;
+    const auto drawn = [](const shape_like& shape, double share) {
+        const array<float> numbers = round(8 * random::uniform<float>(shape) - 4);  // many are 0, and many sums
+        return array<float>(where(random::uniform<float>(shape) < share, numbers, 0.0f));
+    };
+    const auto check = [&]<class I>(std::type_identity<I>, const array<float>& x, const array<float>& y) {
+        CAPTURE(x.shape());
+        const sparse::csr<float, I> a(x), b(y);
+        const auto is = [&](const sparse::csr<float, I>& made, const array<float>& wanted) {
+            CHECK(array_equal(made.to_dense(), wanted).item());
+            CHECK(made.nnz() == count_nonzero(wanted).item());
+            const sparse::csr<float, I> sorted_again(made.values(), made.indices(), made.indptr(), made.shape());
+            CHECK(array_equal(sorted_again.indices(), made.indices()).item());
+        };
+        is(a + b, x + y);
+        is(a - b, x - y);
+        is(multiply(a, b), x * y);
+        is(a != b, astype<float>(x != y));
+        is(a < b, astype<float>(x < y));
+        is(a > b, astype<float>(x > y));
+    };
+    const auto check_all = [&]<class I>(std::type_identity<I> indices) {
+        for (const shape_like& shape : {shape_like{0, 4}, {4, 0}, {1, 1}, {1, long_row}, {long_row, 1}, {70, 90}}) {
+            const array<float> x = drawn(shape, 0.5);
+            check(indices, x, drawn(shape, 0.5));
+            check(indices, x, x);
+            check(indices, x, array<float>(-x));
+            check(indices, x, zeros<float>(shape));
+            check(indices, drawn(shape, 0.01), x);
+        }
+        const array<float> x = drawn({70, 90}, 0.5), even = astype<float>(arange<int>(90) % 2);
+        check(indices, x * even, x * (1 - even));  // no column of both
+        array<float> one_long = drawn({300, 2000}, 0.001);
+        one_long(150) = round(100 * random::uniform<float>(2000));
+        check(indices, one_long, drawn({300, 2000}, 0.002));
+    };
+    check_all(std::type_identity<std::int32_t>{});
+    check_all(std::type_identity<std::int64_t>{});
+    const sparse::csr<float> explicit_zero({0, 1}, {0, 1}, {0, 2}, {1, 3}), infinite({HUGE_VALF}, {1}, {0, 1}, {1, 3});
+    CHECK((explicit_zero + explicit_zero).nnz() == 1);
+    CHECK(multiply(infinite, explicit_zero).values().to_host() == std::vector<float>{HUGE_VALF});
+    CHECK(std::isnan(multiply(infinite, sparse::csr<float>({1}, {0}, {0, 1}, {1, 3})).sum()));
+}

@@ -27,7 +27,8 @@ template <sparse_element T, sparse_index I>
 INGOT_API csr<float, I> compared(const char* operation, comparison, const csr<T, I>& a, const csr<T, I>& b);
 
 /// The product of each element of a with the element of b at its place. b: a sparse matrix of a's type and shape, or
-/// a dense one. Waits for the number of entries of two sparse ones. Throws shape_error where the shapes differ.
+/// a dense one. Elements of two sparse ones that have no entry are 0, times infinity NaN; waits for the number of
+/// entries. Throws shape_error where the shapes differ.
 ///
 ///     sparse::csr<double> a(array<double>{{0, 1}, {2, 3}}), b(array<double>{{5, 0}, {0, 7}});
 ///     std::cout << multiply(a, b).to_dense() << ' ' << multiply(a, array<double>{{1, 2}, {3, 4}}).values();
