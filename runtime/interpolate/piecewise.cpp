@@ -20,8 +20,11 @@ namespace {
 
 /// In the order of the enumerators: the value between the points k and j.
 constexpr const char* value_rules[] = {
-    R"(const T low = c[k * columns + column];
-y = j == k ? low : low + (c[j * columns + column] - low) * T((v - a[k]) / (a[j] - a[k]));)",
+    // A value at a point is finite where that of its neighbour is not.
+    R"(const T low = c[k * columns + column], high = c[j * columns + column];
+y = v == a[k] || low == high ? low
+    : v == a[j]              ? high
+                             : low + (high - low) * T((v - a[k]) / (a[j] - a[k]));)",
     "y = c[(v <= a[k] / 2 + a[j] / 2 ? k : j) * columns + column];",
     "y = c[(v < a[k] / 2 + a[j] / 2 ? k : j) * columns + column];",
     "y = c[(v < a[j] ? k : j) * columns + column];",

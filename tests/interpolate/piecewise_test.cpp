@@ -60,6 +60,18 @@ TEST_CASE("interp is SciPy's interp1d, for every kind, axis and value beyond the
                 {9, 5, 9}));
 }
 
+TEST_CASE("interp at a point is its value where a neighbour's is infinite, as NumPy's") {
+    if (!testing::has_scipy()) return;
+    numpy_cases c;
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    const array<double> even{0, 1, 2, 3, 4}, uneven{0, 1, 4, 5, 9}, fp{-inf, 2, inf, inf, 3};
+    for (const array<double>& xp : {even, uneven}) {
+        const array<double> x = concatenate({xp, array<double>{xp(2).item() + 0.5}});
+        c.add("np.interp(c, a, b)", interpolate::interp(x, xp, fp), xp, fp, x);
+    }
+    c.run();
+}
+
 TEST_CASE("regular_grid_interpolator is SciPy's, of one to three axes, in both orders of points") {
     if (!testing::has_scipy()) return;
     numpy_cases c;
