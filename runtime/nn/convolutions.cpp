@@ -149,6 +149,8 @@ lazy<T> as_products(const lazy<T>& windows, const lazy<T>& weights, const conv_s
 template <class T>
 lazy<T> convolved(const lazy<T>& x, const lazy<T>& weights, const nn::conv_options& how) {
     const conv_sizes s = sizes_of(x.shape(), weights.shape(), how);
+    const device_id here = x.tree()->device, of_weights = weights.tree()->device;
+    if (!may_meet(here, of_weights)) throw_two_devices("conv", here, of_weights);
     const shape_like shape(joined({{s.batch, s.groups * s.outputs}, s.results}));
     const with_device there(x.device());
     if (s.outputs <= most_outputs_of_sums) return reshape(as_sums(windows_of(x, s), weights, s), shape);

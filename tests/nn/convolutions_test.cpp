@@ -106,4 +106,6 @@ TEST_CASE("shapes and options of convolutions that do not fit are said") {
                          "[conv] 3 numbers of padding for 2 axes of images; one is wanted, or one for each",
                          shape_error);
     CHECK_THROWS_AS(nn::conv(zeros<float>({2, 4}), zeros<float>({6, 4})), shape_error);
+    CHECK_THROWS_WITH_AS(nn::conv(array<float>(x).to(device::host(1)), array<float>(w).to(device::host(0))),
+                         "[conv] operands on host:1 and host:0; move one with .to(device)", device_error);
 }

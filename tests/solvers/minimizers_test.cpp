@@ -1,4 +1,6 @@
 // Minimisers: known minima, the number of steps, and why they end.
+#include <string>
+
 #include <ingot/ingot.hpp>
 #include <ingot/solvers.hpp>
 
@@ -77,5 +79,15 @@ TEST_CASE("a minimiser says why it ended") {
     CHECK(optimize::lbfgs(rosenbrock, its_gradient, x0, {.gtol = 0, .ftol = 1e-2}).reason == ending::value_settled);
     CHECK(optimize::lbfgs(fun, jac, zeros(2)).iterations == 0);
     CHECK(optimize::lbfgs(fun, jac, zeros(0)).reason == ending::gradient_small);
-    CHECK_THROWS_AS(optimize::lbfgs(fun, [](const auto&) { return zeros(3); }, x0), shape_error);
+    const auto of_three = [](const auto&...) { return zeros(3); };
+    const std::string wrong_gradient =
+        "a value of shape () and a gradient of shape (3,); one number, and the shape of the place, are wanted";
+    CHECK_THROWS_WITH_AS(optimize::lbfgs(fun, of_three, x0), ("[lbfgs] " + wrong_gradient).c_str(), shape_error);
+    CHECK_THROWS_WITH_AS(optimize::newton(fun, of_three, of_three, x0), ("[newton] " + wrong_gradient).c_str(),
+                         shape_error);
+    CHECK_THROWS_WITH_AS(optimize::newton(fun, jac, of_three, x0),
+                         "[newton] second derivatives of shape (3,); (2,) is wanted", shape_error);
+    CHECK_THROWS_WITH_AS(optimize::newton(
+                             fun, jac, [](const array<double>&) { return zeros(3); }, x0),
+                         "[newton] second derivatives of shape (3,); (2, 2) is wanted", shape_error);
 }

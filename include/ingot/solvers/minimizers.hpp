@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -75,8 +76,8 @@ struct trial {
 template <class T, class F>
 class objective {
 public:
-    objective(const F& f, shape_like shape, const array<T>& start)
-        : f_(f), shape_(std::move(shape)), size_(start.size()) {}
+    objective(const char* operation, const F& f, shape_like shape, const array<T>& start)
+        : operation_(operation), f_(f), shape_(std::move(shape)), size_(start.size()) {}
 
     array<T> shaped(const array<T>& x) const { return array<T>(reshape(x, shape_)); }
     index_t evaluations() const { return evaluations_; }
@@ -86,7 +87,7 @@ public:
         auto made = f_(shaped(x));
         const auto [value, gradient] = eval(std::get<0>(made), std::get<1>(made));
         if (gradient.size() != size_ || value.size() != 1)
-            throw shape_error("[optimize] a value of shape " + to_text(value.shape().values()) +
+            throw shape_error("[" + std::string(operation_) + "] a value of shape " + to_text(value.shape().values()) +
                               " and a gradient of shape " + to_text(gradient.shape().values()) +
                               "; one number, and the shape of the place, are wanted");
         t.gradient = array<T>(reshape(gradient, {size_}));
@@ -102,6 +103,7 @@ public:
     }
 
 private:
+    const char* operation_;
     const F& f_;
     shape_like shape_;
     index_t size_, evaluations_ = 0;
@@ -283,7 +285,7 @@ minimum_found<detail::unknown_of<X>> lbfgs(const F& fun, const X& x0, const mini
     const with_device there(x0.device());
     const array<T> start = detail::own_copy<T>(ravel(x0));
     const index_t n = start.size();
-    detail::objective<T, F> f(fun, shape_like(x0.shape()), start);
+    detail::objective<T, F> f("lbfgs", fun, shape_like(x0.shape()), start);
     detail::step_memory<T> memory(options.maxcor, n);
     std::optional<std::pair<array<T>, array<T>>> last;  // the place and the gradient before
     const auto next = [&](const detail::trial<T>& now) {
@@ -315,8 +317,8 @@ minimum_found<detail::unknown_of<X>> lbfgs(const F& fun, const J& jac, const X& 
 /// Minimises a function of real variables by the method of Newton. `fun` and `jac` are those of `lbfgs`. `hess` takes a
 /// place and gives the matrix of second derivatives, n by n for n variables; or it takes a place and a direction, of
 /// x0's shape, and gives the product of that matrix with the direction: the step is then found by conjugate gradients.
-/// Where such a step does not descend, the gradient's direction is taken. Throws as `lbfgs`, and what `linalg::solve`
-/// throws for a singular matrix.
+/// Where such a step does not descend, the gradient's direction is taken. Throws as `lbfgs`, shape_error where second
+/// derivatives have another shape, and what `linalg::solve` throws for a singular matrix.
 ///
 ///     const auto fun = [](const auto& x) { return sum(cosh(x - 1)); };
 ///     const auto jac = [](const auto& x) { return sinh(x - 1); };
@@ -332,19 +334,25 @@ minimum_found<detail::unknown_of<X>> newton(const F& fun, const J& jac, const H&
     const array<T> start = detail::own_copy<T>(ravel(x0));
     const index_t n = start.size();
     const auto joint = [&](const array<T>& x) { return std::tuple(fun(x), jac(x)); };
-    detail::objective f(joint, shape_like(x0.shape()), start);
+    detail::objective f("newton", joint, shape_like(x0.shape()), start);
+    const auto of_shape = [](const array<T>& derivatives, const shape_like& wanted) {
+        if (derivatives.shape() != wanted)
+            throw shape_error("[newton] second derivatives of shape " + detail::to_text(derivatives.shape().values()) +
+                              "; " + detail::to_text(wanted.values()) + " is wanted");
+        return derivatives;
+    };
     const auto next = [&](const detail::trial<T>& now) {
         const array<T> x = f.shaped(now.x), against = -now.gradient;
         array<T> step;
         if constexpr (std::invocable<const H&, const array<T>&, const array<T>&>) {
             const auto product = [&](const array<T>& p) {
-                return array<T>(reshape(array<T>(hess(x, f.shaped(p))), {n}));
+                return of_shape(array<T>(ravel(array<T>(hess(x, f.shaped(p))))), {n});
             };
             // Fewer inner iterations far from the minimum (Nocedal and Wright, 7.1).
             const double norm = std::sqrt(static_cast<double>(detail::squared_norm(now.gradient).item()));
             step = linalg::cg(product, against, {.rtol = std::min(0.5, std::sqrt(norm)), .maxiter = 20 * n}).x;
         } else {
-            step = linalg::solve(array<T>(hess(x)), against);
+            step = linalg::solve(of_shape(array<T>(hess(x)), {n, n}), against);
         }
         const auto [slope, squared] = eval(sum(step * now.gradient), sum(now.gradient * now.gradient));
         const double s = static_cast<double>(slope.item()), g = static_cast<double>(squared.item());
