@@ -9,6 +9,8 @@
 #include <ingot/core/creation.hpp>
 #include <ingot/core/error.hpp>
 
+#include "runtime/functions/any_lazy.hpp"
+
 namespace ingot::signal {
 
 using complex = std::complex<double>;
@@ -91,6 +93,14 @@ constexpr window_row window_rows[] = {
 }
 
 }  // namespace
+
+std::vector<double> window_spec::of_array(const detail::any_expression& samples) {
+    const detail::extents_ref shape = samples.tree->extents();
+    if (shape.rank != 1)
+        throw shape_error("[signal] samples of a window of shape " + detail::to_text(shape.span()) +
+                          "; a vector is wanted");
+    return runtime::any_lazy(samples.tree, samples.type).as<double>().to_host();
+}
 
 std::vector<double> window_spec::of(const char* operation, index_t n, bool periodic) const {
     if (n < 0)

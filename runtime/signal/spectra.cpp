@@ -3,12 +3,15 @@
 #include <ingot/signal/spectra.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include <ingot/core/complex_parts.hpp>
 #include <ingot/core/functions.hpp>
 #include <ingot/core/gather.hpp>
+#include <ingot/core/joins.hpp>
 #include <ingot/core/places.hpp>
 #include <ingot/core/windows.hpp>
 #include <ingot/fft/transforms.hpp>
@@ -22,6 +25,7 @@ using runtime::extended;
 using runtime::numbers_on;
 using runtime::part_of_last;
 using runtime::part_of_signal;
+using runtime::shape_of_rows;
 using runtime::signal_as;
 using runtime::signal_axis;
 using signal::scaling;
@@ -127,9 +131,13 @@ lazy<T> prepared_rows(const char* operation, const lazy<T>& rows, const segmenta
     return x;
 }
 
-spectrum_parts nothing_of(const image& x) {
-    return {array<double>(), array<double>(), runtime::any_lazy(x.tree, x.type).tree()};
+/// The spectra of a signal without elements have its shape, and no frequencies, as SciPy's.
+template <class P>
+spectrum_parts nothing_of(const signal_axis& a, ingot::device where) {
+    const with_device there(where);
+    return {array<double>(), array<double>(), from_rows(lazy<P>(zeros<P>({a.rows, a.extent})), a).tree()};
 }
+bool is_empty(const image& e) { return e.tree->extents().size() == 0; }
 
 /// The rows of e, evaluated: segments read an element several times.
 template <class T>
@@ -150,6 +158,9 @@ spectrum_parts averaged_spectrum(const char* operation, const image& x, const im
     const signal_axis a = runtime::axis_of_signal(operation, x, how.axis);
     const ingot::device where = runtime::device_of(x);
     if (y == nullptr) {
+        if (is_empty(x))
+            return runtime::with_signal_type(
+                x.type, [&]<class T>(std::type_identity<T>) { return nothing_of<part_of_signal<T>>(a, where); });
         const segmentation s = segments_of(operation, a.extent, how);
         const bool halved = is_halved(x.type, how);
         const std::vector<double> factors = power_factors(s.points, scale_of(s.window, fs, how.scaling), halved);
@@ -163,9 +174,19 @@ spectrum_parts averaged_spectrum(const char* operation, const image& x, const im
         return {frequencies_for(s.points, fs, halved, where), array<double>(), std::move(made)};
     }
     const signal_axis b = runtime::axis_of_signal(operation, *y, how.axis);
+    if (!may_meet(x.tree->device, y->tree->device)) throw_two_devices(operation, x.tree->device, y->tree->device);
     const index_t n = std::max(a.extent, b.extent);
-    const segmentation s = segments_of(operation, n, how);
+    const std::array<shape_like, 2> shapes{shape_of_rows(a, n), shape_of_rows(b, n)};
+    const shape_like shape = broadcast_shape_of(operation, shapes);
+    signal_axis made_axis{how.axis < 0 ? static_cast<int>(how.axis) : a.axis, {shape.begin(), shape.end() - 1}, 1, n};
+    for (const index_t extent : made_axis.others) made_axis.rows *= extent;
     const dtype both = promote(signal_dtype(x.type), signal_dtype(y->type));
+    if (is_empty(x) || is_empty(*y)) {
+        made_axis.extent = std::min(a.extent, b.extent);
+        return runtime::with_signal_type(
+            both, [&]<class T>(std::type_identity<T>) { return nothing_of<complex_for<T>>(made_axis, where); });
+    }
+    const segmentation s = segments_of(operation, n, how);
     const bool halved = is_halved(both, how);
     const std::vector<double> factors = power_factors(s.points, scale_of(s.window, fs, how.scaling), halved);
     tree_ref made = runtime::with_signal_type(both, [&]<class T>(std::type_identity<T>) {
@@ -179,13 +200,11 @@ spectrum_parts averaged_spectrum(const char* operation, const image& x, const im
         };
         const lazy<C> products = conj(spectra_of(x, a)) * spectra_of(*y, b);
         // As rows, that the average has one axis.
-        const shape_like shape = products.shape();
-        std::vector<index_t> others(shape.begin(), shape.end() - 2);
-        const index_t rows = std::accumulate(others.begin(), others.end(), index_t{1}, std::multiplies<>());
+        const shape_like whole = products.shape();
         const lazy<C> averages = averaged_over_segments(
-            lazy<C>(reshape(products, {rows, shape[shape.count() - 2], shape[shape.count() - 1]})), how.average);
+            lazy<C>(reshape(products, {made_axis.rows, whole[whole.count() - 2], whole[whole.count() - 1]})),
+            how.average);
         const lazy<C> scaled = averages * numbers_on<R>(where, factors, {static_cast<index_t>(factors.size())});
-        signal_axis made_axis{how.axis < 0 ? static_cast<int>(how.axis) : a.axis, others, rows, n};
         return from_rows(scaled, made_axis).tree();
     });
     return {frequencies_for(s.points, fs, halved, where), array<double>(), std::move(made)};
@@ -205,8 +224,11 @@ spectrum_parts periodogram_of(const image& e, double fs, const signal::periodogr
 spectrum_parts segment_spectra(const char* operation, const image& e, double fs, const segment_options& how,
                                bool powers) {
     const signal_axis a = runtime::axis_of_signal(operation, e, how.axis);
-    if (e.tree->extents().size() == 0) return nothing_of(e);
     const ingot::device where = runtime::device_of(e);
+    if (is_empty(e))
+        return runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {
+            return powers ? nothing_of<part_of_signal<T>>(a, where) : nothing_of<complex_for<T>>(a, where);
+        });
     segmentation s = segments_of(operation, a.extent, how);
     const bool halved = is_halved(e.type, how);
     const double scale = scale_of(s.window, fs, how.scaling);
@@ -282,6 +304,8 @@ spectrum_parts signal_of_segments(const image& e, double fs, const signal::istft
     if (time == frequency) throw shape_error("[istft] one axis of both times and frequencies; two are wanted");
     const std::span<const index_t> given = e.tree->extents().span();
     const index_t bins = given[static_cast<std::size_t>(frequency)], count = given[static_cast<std::size_t>(time)];
+    if (bins < 1 || count < 1)
+        throw shape_error("[istft] shape " + to_text(given) + "; at least one frequency and one segment are wanted");
     const index_t even = 2 * (bins - 1),
                   size = how.nperseg.value_or(how.window.given() > 0 ? how.window.given() : even);
     const index_t points = how.nfft.value_or(size == even + 1 ? size : even);
@@ -316,6 +340,8 @@ spectrum_parts signal_of_segments(const image& e, double fs, const signal::istft
 tree_ref analytic_signal(const image& e, std::optional<index_t> n, index_t axis) {
     const signal_axis a = runtime::axis_of_signal("hilbert", e, axis);
     const index_t points = n.value_or(a.extent), half = points / 2 + 1;
+    if (points < 1)
+        throw shape_error("[hilbert] a transform of " + std::to_string(points) + " points; at least 1 is wanted");
     return runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {
         using R = part_of_signal<T>;
         using C = std::complex<R>;
@@ -345,7 +371,7 @@ tree_ref detrended(const image& e, index_t axis, signal::trend which, const std:
     std::ranges::sort(ends);
     ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
     return runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {
-        if (e.tree->extents().size() == 0) return signal_as<T>(e).tree();
+        if (is_empty(e)) return signal_as<T>(e).tree();
         const lazy<T> x = rows_of(lazy<T>(signal_as<T>(e).kept()), a);
         lazy_parts<T> parts;
         for (std::size_t k = 0; k + 1 < ends.size(); ++k)

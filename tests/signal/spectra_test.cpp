@@ -74,6 +74,8 @@ TEST_CASE("averaged powers and cross powers: windows, overlaps, trends, axes") {
     c.add("signal.welch(a)[1]", signal::welch(x).p, x);
     c.add("signal.welch(a, window=np.array([1., 2, 3, 1]))[1]",
           signal::welch(x, 1, {.window = std::vector<double>{1, 2, 3, 1}}).p, x);
+    const array<int> samples{1, 2, 3, 1};
+    c.add("signal.welch(a, window=b)[1]", signal::welch(x, 1, {.window = samples}).p, x, samples);
     for (const index_t points : {300, 320, 100, 99}) {
         const std::string call = "signal.periodogram(a, 4., 'hann', " + text_of(points) + ", axis=-1)";
         const auto made = signal::periodogram(x, 4, {.window = "hann", .nfft = points});
@@ -171,6 +173,24 @@ TEST_CASE("analytic signals and signals without a trend") {
     c.run();
 }
 
+TEST_CASE("spectra of signals without elements have SciPy's shapes") {
+    if (!testing::has_scipy()) return;
+    numpy_cases c;
+    const array<float> some = drawn<float>({9, 3}, 1), none_of_axis = zeros<float>({0, 3}),
+                       no_rows = zeros<float>({3, 0});
+    for (const array<float>& x : {none_of_axis, no_rows}) {
+        c.add("signal.welch(a, axis=0)[1].astype('f4')", signal::welch(x, 1, {.axis = 0}).p, x);
+        c.add("signal.periodogram(a, axis=0)[1].astype('f4')", signal::periodogram(x, 1, {.axis = 0}).p, x);
+        if (x.shape()[0] != 0)  // else SciPy 1.17 throws
+            c.add("signal.spectrogram(a, axis=0)[2].astype('f4')", signal::spectrogram(x, 1, {.axis = 0}).s, x);
+        c.add("signal.stft(a, axis=0)[2].astype('c8')", signal::stft(x, 1, {.axis = 0}).s, x);
+        c.add("signal.csd(a, a, axis=0)[1].astype('c8')", signal::csd(x, x, 1, {.axis = 0}).p, x);
+    }
+    c.add("signal.csd(a, b, axis=0)[1].astype('c8')", signal::csd(some, none_of_axis, 1, {.axis = 0}).p, some,
+          none_of_axis);
+    c.run();
+}
+
 TEST_CASE("wrong segments, breaks and axes are named") {
     const array<double> x = zeros({4, 20});
     CHECK_THROWS_AS(signal::welch(x, 1, {.nperseg = 4, .noverlap = 4}), shape_error);
@@ -182,5 +202,12 @@ TEST_CASE("wrong segments, breaks and axes are named") {
     CHECK_THROWS_AS(signal::istft(x(0)), shape_error);
     CHECK_THROWS_AS(signal::istft(x, 1, {.time_axis = 1, .freq_axis = -1}), shape_error);
     CHECK_THROWS_AS(signal::detrend(x, -1, signal::trend::linear, {21}), shape_error);
-    CHECK_THROWS_AS(signal::hilbert(zeros({0})), shape_error);
+    CHECK_THROWS_WITH_AS(signal::hilbert(zeros({0})), "[hilbert] a transform of 0 points; at least 1 is wanted",
+                         shape_error);
+    CHECK_THROWS_WITH_AS(signal::istft(zeros({5, 0})),
+                         "[istft] shape (5, 0); at least one frequency and one segment are wanted", shape_error);
+    CHECK_THROWS_WITH_AS(signal::csd(x, zeros({3, 9})), "[csd] shapes (4, 20) and (3, 20) do not broadcast",
+                         shape_error);
+    CHECK_THROWS_WITH_AS(signal::welch(x, 1, {.window = x}),
+                         "[signal] samples of a window of shape (4, 20); a vector is wanted", shape_error);
 }

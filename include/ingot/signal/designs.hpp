@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <ingot/core/any_expression.hpp>
 #include <ingot/core/array.hpp>
 
 namespace ingot {
@@ -17,9 +18,10 @@ namespace ingot {
 /// SciPy's processing of signals.
 namespace signal {
 
-/// A window by its name in SciPy, by a name and a parameter, or by its samples. The names are boxcar, triang, bartlett,
-/// hann, hamming, blackman, blackmanharris, nuttall, flattop, bohman, parzen, cosine; with a parameter kaiser (beta),
-/// gaussian (the standard deviation), tukey (the tapered part) and general_hamming (alpha).
+/// A window by its name in SciPy, by a name and a parameter, or by its samples; those of an array are read on the host,
+/// which waits. The names are boxcar, triang, bartlett, hann, hamming, blackman, blackmanharris, nuttall, flattop,
+/// bohman, parzen, cosine; with a parameter kaiser (beta), gaussian (the standard deviation), tukey (the tapered part)
+/// and general_hamming (alpha). Throws shape_error where the array is no vector.
 ///
 ///     std::cout << signal::get_window("hann", 4) << ' ' << round(signal::get_window({"kaiser", 5.0}, 3, false), 4);
 ///     // prints: [0.  0.5 1.  0.5] [0.0367 1.     0.0367]
@@ -29,6 +31,8 @@ public:
     window_spec(std::string name) : name_(std::move(name)) {}
     window_spec(std::string name, double parameter) : name_(std::move(name)), parameter_(parameter) {}
     window_spec(std::vector<double> samples) : samples_(std::move(samples)) {}
+    template <detail::real_values E>
+    window_spec(const E& samples) : window_spec(of_array(samples)) {}
 
     // Inner: n samples, of a period or of all n. Throws shape_error where others were given than n, error where no
     // window has that name.
@@ -37,6 +41,8 @@ public:
     index_t given() const noexcept { return static_cast<index_t>(samples_.size()); }
 
 private:
+    INGOT_API static std::vector<double> of_array(const detail::any_expression& samples);
+
     std::string name_;
     std::optional<double> parameter_;
     std::vector<double> samples_;

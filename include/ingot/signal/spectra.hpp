@@ -187,8 +187,9 @@ namespace signal {
 
 /// The power at each frequency by Welch's method (1967): the average over overlapping, windowed segments of a signal
 /// sampled at `fs`, in its unit squared per hertz. Returns frequencies and powers, `[f, p]`; powers are an expression.
-/// Throws shape_error where there is no such axis, a segment has no element or shares all with the next one, or the
-/// transform has fewer points than a segment; error where no window has that name.
+/// A signal without elements has powers of its shape at no frequencies. Throws shape_error where there is no such axis,
+/// a segment has no element or shares all with the next one, or the transform has fewer points than a segment; error
+/// where no window has that name.
 ///
 ///     const array<double> t = arange<double>(1024) / 1024, x = sin(2 * 3.141592653589793 * 128 * t);
 ///     const auto [f, p] = signal::welch(x, 1024, {.nperseg = 128});
