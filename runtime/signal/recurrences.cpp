@@ -507,7 +507,14 @@ tree_ref by_transfer_function(const char* operation, const image& e, const std::
     if (!has_taps_alone(f) || is_empty_signal(e)) return from_rest(e, along, {f});
     const image x{runtime::as_type({e.tree, e.type}, signal_dtype(e.type)).tree(), signal_dtype(e.type)};
     constexpr std::size_t most_in_one_expression = 8, most_in_products = 1024;
-    if (f.b.size() > most_in_products) return convolved_by_blocks(operation, x, along, f.b);
+    // NaN and infinity reach all results of a block's transform.
+    const auto is_finite = [&] {
+        return runtime::capture_of_thread() != nullptr ||
+               runtime::with_signal_type(x.type, [&]<class T>(std::type_identity<T>) {
+                   return bool(ingot::all(isfinite(signal_as<T>(x))).item());
+               });
+    };
+    if (f.b.size() > most_in_products && is_finite()) return convolved_by_blocks(operation, x, along, f.b);
     if (f.b.size() > most_in_one_expression) return convolved_by_products(x, along, f.b);
     const auto taps = static_cast<index_t>(f.b.size());
     return correlated_along(operation, x, f.b, along.axis,

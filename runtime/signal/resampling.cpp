@@ -9,11 +9,14 @@
 
 #include <ingot/core/functions.hpp>
 #include <ingot/core/gather.hpp>
+#include <ingot/core/places.hpp>
 #include <ingot/core/windows.hpp>
 #include <ingot/fft/transforms.hpp>
+#include <ingot/kernels/user_kernels.hpp>
 #include <ingot/linalg/products.hpp>
 #include <ingot/signal/recurrences.hpp>
 
+#include "runtime/device/graphs.hpp"
 #include "runtime/signal/signals.hpp"
 #include "runtime/signal/taps.hpp"
 
@@ -115,6 +118,20 @@ index_t periods_of_row(const rate_filter& f, index_t count) {
     return usual;
 }
 
+using tap_sum_kernel = elementwise_kernel<"T y, int64 first, int64 place, raw T x, raw T taps, int64 up", "T z">;
+/// The sum over the taps that meet elements, where y is not finite. `first`: of the row; `place`: of the result between
+/// elements.
+const tap_sum_kernel& sum_where_not_finite() {
+    static const tap_sum_kernel text(R"(
+z = y;
+if (!(y - y == T(0))) {
+    z = T(0);
+    for (int64 tap = place % up; tap < taps.size(); tap += up) z = z + x[first + (place - tap) / up] * taps[tap];
+})",
+                                     "taps");
+    return text;
+}
+
 /// `count` elements of rows at the other rate. Result p of a period is the sum over k of tap(p * down + middle - k *
 /// up) times element k; the next period is `down` elements behind.
 template <class T>
@@ -134,7 +151,15 @@ lazy<T> at_other_rate(const lazy<T>& x, const rate_filter& f, index_t count, dou
     const lazy<T> all_windows = sliding_window_view(whole, window, -1);
     const lazy<T> windows = all_windows(all, slice(0, (groups - 1) * step + 1, step));
     const array<T> made = matmul(windows, numbers_on<T>(where, columns, {window, outputs}));
-    return part_of_last(lazy<T>(reshape(made, {x.shape()[0], groups * outputs})), 0, count);
+    const index_t rows = x.shape()[0];
+    const lazy<T> y = part_of_last(lazy<T>(reshape(made, {rows, groups * outputs})), 0, count);
+    // NaN and infinity of a window reach all results of its product. A graph that is recorded cannot ask for them.
+    if (runtime::capture_of_thread() != nullptr || !any(!isfinite(made(ellipsis, 0))).item()) return y;
+    const index_t width = whole.shape()[1];
+    const array<T> elements(reshape(whole, {rows * width}));
+    return lazy<T>(array<T>(sum_where_not_finite()(y, position_along(rows, 1) * width + before,
+                                                   position_along(count, 0) * f.down + f.middle, elements,
+                                                   numbers_on<T>(where, f.taps, {f.size()}), f.up)));
 }
 
 /// Rows of e along the axis at the other rate.

@@ -53,6 +53,23 @@ TEST_CASE("results before NaN are as they are without it, and from it on NaN") {
     c.run();
 }
 
+TEST_CASE("taps give NaN and infinity to the results that they reach alone") {
+    if (!testing::has_scipy()) return;
+    numpy_cases c;
+    c.forgive(512);
+    array<double> x = drawn<double>({3, 4000}, 1);
+    x(0, 1700) = std::nan("");
+    x(1, 30) = std::numeric_limits<double>::infinity();
+    const array<float> down = astype<float>(transpose(x));
+    for (const index_t taps : {8, 9, 70, 1500}) {
+        const array<double> b = abs(drawn<double>({taps}, 2)) + 1;  // a tap of 0 is left out
+        c.add("signal.lfilter(b, 1, a)", signal::lfilter(b.to_host(), {1}, x), x, b);
+        c.add("signal.lfilter(b.astype('f4'), np.float32(1), a, 0)", signal::lfilter(b.to_host(), {1}, down, 0), down,
+              b);
+    }
+    c.run();
+}
+
 // SciPy's transfer functions of an order above 3 are further from the truth than Ingot's: it computes in long double.
 TEST_CASE("sections and transfer functions of any length and axis, from rest and from a state") {
     if (!testing::has_scipy()) return;

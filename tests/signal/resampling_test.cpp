@@ -54,3 +54,22 @@ TEST_CASE("another rate by transforms and by phases") {
     CHECK_THROWS_AS(signal::decimate(x, 0), shape_error);
     CHECK(signal::resample_poly(x(all, slice(0, 0)), 3, 2, {.axis = 1}).size() == 0);
 }
+
+TEST_CASE("NaN and infinity reach no element at another rate that SciPy leaves finite") {
+    if (!testing::has_scipy()) return;
+    numpy_cases c;
+    c.forgive(128);
+    array<double> x = drawn<double>({3, 900}, 1);
+    x(0, 400) = std::nan("");
+    x(1, 7) = std::numeric_limits<double>::infinity();
+    const auto add = [&](const std::string& call, const array<double>& made) {
+        // SciPy multiplies elements by the zeros, too, with which it completes a filter.
+        c.add("np.where(np.isfinite(" + call + "), " + call + ", b)", made, x, made);
+        CHECK(any(isnan(made)).item());
+    };
+    add("signal.resample_poly(a, 3, 2, axis=1)", signal::resample_poly(x, 3, 2, {.axis = 1}));
+    add("signal.resample_poly(a, 2, 5, axis=1, cval=2)", signal::resample_poly(x, 2, 5, {.axis = 1, .cval = 2}));
+    add("signal.resample_poly(a, 1, 2, axis=0)", signal::resample_poly(x, 1, 2, {.axis = 0}));
+    add("signal.decimate(a, 4, ftype='fir')", signal::decimate(x, 4, {.ftype = signal::decimation::fir}));
+    c.run();
+}

@@ -58,8 +58,8 @@ namespace signal {
 
 /// The recurrence a0 y[n] = b0 x[n] + b1 x[n - 1] + ... - a1 y[n - 1] - ... along an axis, from rest; e's shape and
 /// dtype, integers in float64. Computed now, float32 in float32, its states from block to block in float64. Filters of
-/// up to 8 taps alone are a correlation, which is an expression. NaN and infinity take a slower way, on the host; of
-/// more than 8 taps alone some before it are, too. Waits for whether there is one, unless a graph is recorded. Throws
+/// up to 8 taps alone are a correlation, which is an expression. NaN and infinity take a slower way, with poles on the
+/// host. Waits for whether there is one, unless a graph is recorded: then some results before it are NaN, too. Throws
 /// shape_error where there is no such axis, error where there are no coefficients or a0 is 0.
 ///
 ///     std::cout << signal::lfilter({1}, {1, -0.5}, array<double>{1, 0, 0, 4});

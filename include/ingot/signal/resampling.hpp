@@ -68,9 +68,9 @@ auto resample(const E& e, index_t num, const resample_options& how = {}) {
 }
 
 /// The signal at up / down of its rate, by a filter of linear phase between both steps; only the elements that stay are
-/// computed, now. By default it has 20 times as many taps as the greater factor. NaN reaches some results
-/// beside those that the filter makes of it. Throws shape_error where there is no such axis or a factor is not
-/// positive, error where no window has that name.
+/// computed, now. By default it has 20 times as many taps as the greater factor. Waits for whether a result is NaN or
+/// infinite, unless a graph is recorded: then others beside it are NaN, too. Throws shape_error where there is no such
+/// axis or a factor is not positive, error where no window has that name.
 ///
 ///     std::cout << round(signal::resample_poly(array<double>{1, 1, 2, 2, 1, 1}, 3, 2), 3);
 ///     // prints: [1.001 1.023 1.168 2.001 2.308 1.548 1.001 1.08  0.722]
