@@ -8,8 +8,8 @@ struct csr_operand {
     const Index* starts;
 };
 
-/// Calls element(column, x, y) for each place in which a or b has an entry, and end_row(row) behind a row's last one, of
-/// `count` items from number `first` on.
+/// Calls element(column, x, y) for each place in which a or b has an entry, and end_row(row) behind the last one of a
+/// row, for `count` items from number `first` on.
 template <class Value, class Index, class Element, class End>
 INGOT_ANYWHERE void walk_merged(const csr_operand<Value, Index>& a, const csr_operand<Value, Index>& b, long long rows,
                                 long long first, long long count, const Element& element, const End& end_row) {
