@@ -31,22 +31,27 @@ INGOT_ANYWHERE void walk_merged(const csr_operand<Value, Index>& a, const csr_op
             most = middle;
     }
     i += of_a, j += passed - of_a;
-    // The column of the row's last entry of a: b's entry there is merged already.
+    // The columns of the next entries, `no_column` at the end of the row, and that of its last entry of a, which an
+    // entry of b there has met.
+    constexpr long long no_column = 0x7fffffffffffffff;
+    const auto column_at = [](const Index* indices, long long at, long long end) {
+        return at < end ? static_cast<long long>(indices[at]) : no_column;
+    };
+    long long of_next_a = column_at(a.indices, i, end_of_a), of_next_b = column_at(b.indices, j, end_of_b);
     long long last_of_a = i > begin_of_a ? a.indices[i - 1] : -1;
     for (; count > 0; --count) {
-        if (i < end_of_a && (j == end_of_b || a.indices[i] <= b.indices[j])) {
-            const Index column = a.indices[i];
-            last_of_a = column;
-            element(column, a.values[i], j < end_of_b && b.indices[j] == column ? b.values[j] : Value{});
-            ++i;
-        } else if (j < end_of_b) {
-            const Index column = b.indices[j];
-            if (column != last_of_a) element(column, Value{}, b.values[j]);
-            ++j;
+        if (of_next_a <= of_next_b && of_next_a != no_column) {
+            last_of_a = of_next_a;
+            element(static_cast<Index>(last_of_a), a.values[i], of_next_b == last_of_a ? b.values[j] : Value{});
+            of_next_a = column_at(a.indices, ++i, end_of_a);
+        } else if (of_next_b != no_column) {
+            if (of_next_b != last_of_a) element(static_cast<Index>(of_next_b), Value{}, b.values[j]);
+            of_next_b = column_at(b.indices, ++j, end_of_b);
         } else {
             end_row(row++);
             if (count == 1) break;
             end_of_a = a.starts[row + 1], end_of_b = b.starts[row + 1];
+            of_next_a = column_at(a.indices, i, end_of_a), of_next_b = column_at(b.indices, j, end_of_b);
             last_of_a = -1;
         }
     }
