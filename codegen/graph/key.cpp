@@ -128,7 +128,7 @@ void require_shift(const view_relation& r, const key& k) {
     for (std::size_t a = 0; a < k.axes.size(); ++a) {
         const int n = r.steps[a];
         if (k.axes[a].owner == 0)
-            require(std::abs(n) <= most_inner_steps, "shifts operands far");
+            require(std::abs(n) <= most_steps, "shifts operands far");
         else
             require(n >= 0 && (n == 0 || (static_cast<std::size_t>(n) <= k.axes.size() &&
                                           k.axes[static_cast<std::size_t>(n - 1)].owner == 0)),
@@ -146,7 +146,7 @@ void require_relation(const view_relation& r, const key& k) {
             (shifts || (view.head.same_as == r.operand && base.head.same_as == r.base && view.strides == base.strides)),
         "relates operands that are not alike");
     for (std::size_t a = 0; a < k.axes.size(); ++a)
-        require(r.steps[a] == 0 || (std::abs(r.steps[a]) <= most_inner_steps &&
+        require(r.steps[a] == 0 || (std::abs(r.steps[a]) <= most_steps &&
                                     (shifts || view.strides[a] != stride_class::broadcast)),
                 "relates operands that lie far apart");
 }

@@ -101,7 +101,8 @@ private:
 
 /// Whether a distance in elements between two views with these strides is a sum of a few steps on the axes, which are
 /// written to `steps`.
-bool find_steps(const aligned_strides&, index_t distance, const index_t* strides, std::int8_t* steps);
+bool find_steps(const aligned_strides&, index_t distance, const index_t* strides, const detail::step_limits& most,
+                std::int8_t* steps);
 
 /// Whether word `at` of a program, after `binders` binders, returns its operand unchanged: a reshape whose axes merged,
 /// or a conversion to the dtype that the operand has.

@@ -58,7 +58,7 @@ std::uint32_t iterated_steps::steps_in_one_kernel(const statement& s, const alig
         found_steps_.resize(raw);
         const index_t* const strides = aligned.strides_of(i);
         if (in.type != o.type || !std::equal(strides, strides + raw, written) ||
-            !find_steps(aligned, in.where->offset - o.where->offset, strides, found_steps_.data()))
+            !find_steps(aligned, in.where->offset - o.where->offset, strides, {}, found_steps_.data()))
             return 1;
         for (std::size_t a = 0; a < raw; ++a)
             if (2 * std::abs(found_steps_[a]) > whole.shape()[a] - aligned.extents[a]) return 1;

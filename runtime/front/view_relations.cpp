@@ -12,7 +12,8 @@ using detail::operand_kind;
 
 /// From the longest stride to the shortest it takes the nearest number of steps, so that the rest is at most half a
 /// stride.
-bool find_steps(const aligned_strides& aligned, index_t distance, const index_t* strides, std::int8_t* steps) {
+bool find_steps(const aligned_strides& aligned, index_t distance, const index_t* strides,
+                const detail::step_limits& most, std::int8_t* steps) {
     const std::size_t raw = aligned.axes();
     std::fill_n(steps, raw, std::int8_t{0});
     index_t below = 0;  // stride of the previous axis; 0 before the first
@@ -27,12 +28,12 @@ bool find_steps(const aligned_strides& aligned, index_t distance, const index_t*
             if (next == raw || stride > std::abs(strides[next])) next = a;
         }
         if (next == raw) return distance == 0;
-        if (at != raw && std::abs(static_cast<int>(steps[at])) > detail::most_outer_steps) return false;
+        if (at != raw && std::abs(static_cast<int>(steps[at])) > most.outer) return false;
         at = next;
         below = std::abs(strides[at]);
         const index_t twice = 2 * std::abs(distance) + below;
         const index_t nearest = (distance < 0) == (strides[at] < 0) ? twice / (2 * below) : -(twice / (2 * below));
-        if (std::abs(nearest) > detail::most_inner_steps) return false;
+        if (std::abs(nearest) > most.inner) return false;
         steps[at] = static_cast<std::int8_t>(nearest);
         distance -= nearest * strides[at];
     }
@@ -72,6 +73,7 @@ bool view_relations::find_shifts_of(const statement& s, const bound_axes::binder
                                     const aligned_strides& aligned) {
     const std::size_t raw = aligned.axes(), rank = aligned.result_axes;
     const std::size_t first = rank + static_cast<std::size_t>(binder.first);
+    const detail::step_limits most = detail::step_limits_of(s.operands.size());
     const std::size_t pick = binder.pick;
     const index_t* const place = aligned.strides_of(pick);
     const index_t offset = s.operands[pick].where->offset;
@@ -103,7 +105,7 @@ bool view_relations::find_shifts_of(const statement& s, const bound_axes::binder
             if (rule == detail::place_rule::reflect && std::abs(by) >= n) return false;
             if (rule == detail::place_rule::symmetric && std::abs(by) > n) return false;
             const bool inner = static_cast<std::size_t>(aligned.order[rank - 1]) == a;
-            if (std::abs(by) > (inner ? detail::most_inner_steps : detail::most_outer_steps)) return false;
+            if (std::abs(by) > (inner ? most.inner : most.outer)) return false;
             shifts.push_back({static_cast<std::uint16_t>(pick), static_cast<std::uint16_t>(a),
                               static_cast<std::uint16_t>(x), static_cast<std::int8_t>(by)});
             --unread;
@@ -134,6 +136,7 @@ bool view_relations::is_shifted(std::size_t axis) const {
 /// Sets `pairs`: relates each array to the first one of its buffer that lies a few steps away.
 void view_relations::find_pairs(const statement& s, const aligned_strides& aligned, const std::vector<index_t>& all) {
     const std::size_t raw = axes_;
+    const detail::step_limits most = detail::step_limits_of(s.operands.size());
     steps.clear();
     bases_.clear();
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
@@ -146,7 +149,7 @@ void view_relations::find_pairs(const statement& s, const aligned_strides& align
             const operand& other = s.operands[b];
             return other.memory == o.memory && other.type == o.type &&
                    std::equal(strides, strides + raw, all.data() + b * raw) &&
-                   find_steps(aligned, o.where->offset - other.where->offset, strides, steps.data() + end);
+                   find_steps(aligned, o.where->offset - other.where->offset, strides, most, steps.data() + end);
         });
         const bool related =
             base != bases_.end() && (!shifts.empty() || s.operands[*base].where->offset != o.where->offset);

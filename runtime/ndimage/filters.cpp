@@ -41,6 +41,19 @@ any_lazy dot(const any_lazy& windows, const std::vector<double>& weights, std::s
     return folded(fold::sum, "correlate", windows * factors, &over, false);
 }
 
+/// Adds weight * e to a sum, rounded once where the device does so in one instruction.
+void add_weighted(std::optional<any_lazy>& sum, const any_lazy& e, double weight) {
+    const bool is_fused = !runtime::device_of(e).is_host() && (e.type() == dtype::f4 || e.type() == dtype::f8);
+    if (!sum)
+        sum = weight == 1 ? e : e * weight;
+    else if (weight == 1)
+        sum = *sum + e;
+    else if (is_fused)
+        sum = apply(op::fma, {e, runtime::any_lazy(weight), *sum});
+    else
+        sum = *sum + e * weight;
+}
+
 enum class symmetry : std::uint8_t { none, even, odd };
 
 symmetry symmetry_of(const std::vector<double>& w) {
@@ -66,9 +79,7 @@ any_lazy weighted(const any_lazy& p, int axis, const std::vector<double>& w) {
     const symmetry how = symmetry_of(w);
     std::optional<any_lazy> sum;
     const auto add = [&](const any_lazy& e, double weight) {
-        if (weight == 0) return;
-        const any_lazy term = weight == 1 ? e : e * weight;
-        sum = sum ? *sum + term : term;
+        if (weight != 0) add_weighted(sum, e, weight);
     };
     if (how == symmetry::none) {
         for (std::size_t k = 0; k < n; ++k) add(tap(k), w[k]);
@@ -223,9 +234,7 @@ tree_ref correlated_around(const char* operation, const image& e, const ndimage:
         return stored_as(dot(windows_around(p.kept(), n.shape()), n.values(), n.shape()), x.type()).tree();
     std::optional<any_lazy> sum;
     for (std::size_t k = 0; k < taps.at.size(); ++k) {
-        const any_lazy tap = part_of(p, taps.at[k], x.extents().span());
-        const any_lazy term = taps.values[k] == 1 ? tap : tap * taps.values[k];
-        sum = sum ? *sum + term : term;
+        add_weighted(sum, part_of(p, taps.at[k], x.extents().span()), taps.values[k]);
     }
     return stored_as(sum ? *sum : as_type(x, runtime::weighted_dtype(x.type())) * 0.0, x.type()).tree();
 }

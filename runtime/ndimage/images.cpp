@@ -117,10 +117,22 @@ any_lazy bordered(const any_lazy& x, std::span<const reach> reaches, std::span<c
 
 any_lazy bordered_for(std::size_t reads, const any_lazy& x, std::span<const reach> reaches,
                       std::span<const border> borders, double cval) {
-    const any_lazy p = bordered(x, reaches, borders, cval);
     const auto axes = std::ranges::count_if(reaches, [](reach r) { return r.before > 0 || r.after > 0; });
-    const bool is_inside = !device_of(x).is_host() && fits_one_expression(reads, static_cast<std::size_t>(axes));
-    return is_inside ? p : p.kept();
+    const bool on_host = device_of(x).is_host();
+    if (!on_host && fits_one_expression(reads, static_cast<std::size_t>(axes)))
+        return bordered(x, reaches, borders, cval);
+    const auto last = static_cast<std::size_t>(x.extents().rank) - 1;
+    if (on_host || (reaches[last].before == 0 && reaches[last].after == 0))
+        return bordered(x, reaches, borders, cval).kept();
+    // A vector of 16 bytes begins at each row, and at its first element behind the border.
+    const index_t vector = std::max<index_t>(16 / static_cast<index_t>(detail::size_of(x.type())), 1);
+    const auto up = [=](index_t n) { return (n + vector - 1) / vector * vector; };
+    std::vector<reach> wide(reaches.begin(), reaches.end());
+    const index_t n = x.extents().data[last], more = up(reaches[last].before) - reaches[last].before;
+    wide[last].before += more;
+    wide[last].after = up(wide[last].before + n + reaches[last].after) - wide[last].before - n;
+    return part_of(bordered(x, wide, borders, cval).kept(), static_cast<int>(last), more,
+                   reaches[last].before + n + reaches[last].after);
 }
 
 any_lazy bordered(const any_lazy& x, int axis, reach r, border b, double cval) {

@@ -147,10 +147,10 @@ TEST_CASE("relations and indices survive their serialised form, and others than 
         k.relations = {std::move(r)};
         return decode(encode(k)).relations == k.relations;
     };
-    CHECK(related({1, 0, {-4, 8}}));
+    CHECK(related({1, 0, {-4, 16}}));
     CHECK_THROWS_AS(related({0, 1, {0, 1}}), error);
     CHECK_THROWS_AS(related({2, 0, {0, 1}}), error);
-    CHECK_THROWS_AS(related({1, 0, {0, 9}}), error);
+    CHECK_THROWS_AS(related({1, 0, {0, 17}}), error);
     CHECK_THROWS_AS(related({1, 0, {0, 1}}, "01"), error);
     const auto indexed = [](dtype t) {
         key_builder b(detail::target::host);

@@ -49,6 +49,7 @@ struct stencil_layout {
     window_size size{};
     std::vector<view_window> windows{};  // of this size
     std::uint32_t rows = 1;              // of a thread
+    std::uint32_t turns = 1;  // of the loop over rows, unrolled: the rings' slots take turns, and nothing moves
     std::uint32_t threads = map_threads;
     std::uint32_t least_blocks = 0;  // for which a multiprocessor is to have registers; 0: no limit
 

@@ -25,7 +25,11 @@ std::string element_at(const array_argument& in, const std::string& address) {
     return in.at->head.aliased || !has_intrinsics(in.at->head.type) ? "*(" + address + ')' : "__ldg(" + address + ')';
 }
 
-std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool aligned) {
+std::string row_loader(bool aligned, bool wide) {
+    return std::string(aligned ? "load_aligned_row" : "load_row") + (wide ? "_wide" : "");
+}
+
+std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool aligned, bool wide) {
     const bool own = in.at->head.aliased;
     const bool intrinsic = has_intrinsics(in.at->head.type);
     const auto element = [&](const std::string& at) { return element_at(in, at); };
@@ -45,22 +49,54 @@ std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool align
         element("from + e") + ";\n";
     const std::string templated =
         "template <class word, int each, int left, int right, int first, class type, int n>\n";
+    const std::string name = row_loader(aligned, wide) + suffix;
+    std::string beside = ends;
+    if (wide) {
+        const std::string load = "load_beside" + suffix;
+        b.needs.add("word_type",
+                    "template <int bytes> struct word_type;\n"
+                    "template <> struct word_type<1> { using type = unsigned char; };\n"
+                    "template <> struct word_type<2> { using type = unsigned short; };\n"
+                    "template <> struct word_type<4> { using type = unsigned int; };\n"
+                    "template <> struct word_type<8> { using type = uint2; };\n"
+                    "template <> struct word_type<16> { using type = uint4; };\n");
+        b.needs.add(
+            load,
+            b.function("Loads `count` elements before `from` (way -1) or from it on (way 1), which is aligned for "
+                       "`step` elements, by the\n/// widest accesses: to[at - 1] is the one before it, to[at] "
+                       "its own.",
+                       "template <int way, int step, int count, int at, class type, int n>\n") +
+                "void " + load +
+                "(type (&to)[n], const type* from) {\n"
+                "    if constexpr (step > count && count > 0) {\n        " +
+                load +
+                "<way, step / 2, count, at>(to, from);\n"
+                "    } else if constexpr (count > 0) {\n"
+                "        using word = typename word_type<step * int(sizeof(type))>::type;\n"
+                "        constexpr int first = way < 0 ? -step : 0;\n"
+                "        alignas(sizeof(word)) type vector[step];\n"
+                "        reinterpret_cast<word&>(vector) = " +
+                word("reinterpret_cast<const word*>(from + first)") +
+                ";\n#pragma unroll\n"
+                "        for (int e = 0; e < step; ++e) to[at + first + e] = vector[e];\n        " +
+                load + "<way, step, count - step, at + way * step>(to, from + way * step);\n    }\n}\n");
+        beside = "    " + load + "<-1, each, left, first>(to, from);\n    " + load +
+                 "<1, each, right, first + each>(to, from + each);\n";
+    }
     if (aligned)
-        b.needs.add("load_aligned_row" + suffix,
-                    b.function("Loads the aligned vector at `from` into to[first], ..., with `left` elements before it "
-                               "and `right`\n/// after it.",
-                               templated) +
-                        "void load_aligned_row" + suffix + "(type (&to)[n], const type* from) {\n" + vector + ends +
-                        "}\n");
+        b.needs.add(name, b.function("Loads the aligned vector at `from` into to[first], ..., with `left` elements "
+                                     "before it and `right`\n/// after it.",
+                                     templated) +
+                              "void " + name + "(type (&to)[n], const type* from) {\n" + vector + beside + "}\n");
     else
         b.needs.add(
-            "load_row" + suffix,
+            name,
             b.function("Loads `each` elements into to[first], ..., by one access if `from` is aligned, with `left` "
                        "elements\n/// before them and `right` after them.",
                        templated) +
-                "void load_row" + suffix + "(type (&to)[n], const type* from) {\n    if (reinterpret_cast<" + u8 +
-                ">(from) % sizeof(word) == 0) {\n" + indented(vector) + "    } else {\n" + indented(one_by_one) +
-                "    }\n" + ends + "}\n");
+                "void " + name + "(type (&to)[n], const type* from) {\n    if (reinterpret_cast<" + u8 +
+                ">(from) % sizeof(word) == 0) {\n" + indented(vector + (wide ? beside : "")) + "    } else {\n" +
+                indented(one_by_one + (wide ? ends : "")) + "    }\n" + (wide ? "" : ends) + "}\n");
     b.needs.add("load_ends" + suffix,
                 b.function("Loads the elements whose columns lie in [low, high); `column` is the column of to[0].",
                            "template <class type, int n>\n") +

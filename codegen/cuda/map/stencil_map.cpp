@@ -57,8 +57,16 @@ void stencil_map::roll() {
         }
     if (rolls()) {
         out.margin("#pragma unroll 1");
-        out.open("for (int j = ", first, "; __any_sync(~0u, j < rows); ++j)");
-        move_up();
+        if (turns() == 1) {
+            out.open("for (int j = ", first, "; __any_sync(~0u, j < rows); ++j)");
+            move_up();
+        } else {
+            out.open("for (int begin = ", first, "; __any_sync(~0u, begin < rows); begin += ", turns(), ')');
+            out.margin("#pragma unroll");
+            out.open("for (int u = 0; u < ", turns(), "; ++u)");
+            out.line("const int j = begin + u;");
+            out.line("if (!__any_sync(~0u, j < rows)) break;");
+        }
         load_next(first);
         if (first < 0) out.line("if (j < 0) continue;");
     } else {
@@ -69,6 +77,7 @@ void stencil_map::roll() {
     compute();
     for (const array_argument& z : b_.outputs) store(z);
     out.close();
+    if (turns() > 1) out.close();
 }
 
 void stencil_map::load_next(int first) {
@@ -85,7 +94,7 @@ void stencil_map::load_next(int first) {
             const std::string row =
                 at == 0 ? "j" : "j " + std::string(at < 0 ? "- " : "+ ") + std::to_string(std::abs(at));
             b_.code.line("if (", when, ") ", loader_of(w, line), '(', w.name, '[', line.side - w.first_side, "][",
-                         at - w.down.low, "], ", row, ");");
+                         slot_of(w, at - w.down.low), "], ", row, ");");
         }
 }
 
@@ -238,6 +247,22 @@ std::optional<dtype> cast_of(const cuda_kernel& b, const view_window& w) {
     return w.slots == 1 || bytes_of(w.family.first()) > 2 ? std::nullopt : found;
 }
 
+/// The rows that the views of a window span.
+int rows_of(const view_window& w) { return w.down.high - w.down.low + 1; }
+constexpr int tall_rows = 5;
+
+/// The turns of the loop over rows to unroll, so that no row moves: as many as all rings have slots, where the compiler
+/// takes their statements.
+std::uint32_t turns_of(const stencil_layout& c, std::uint64_t cost) {
+    std::uint32_t turns = 1;
+    for (const view_window& w : c.windows) {
+        if (w.slots == 1) continue;
+        if (turns > 1 && w.slots != turns) return 1;
+        turns = w.slots;
+    }
+    return turns * c.size.aside * c.size.each * cost > 5 * statement_budget ? 1 : turns;
+}
+
 }  // namespace
 
 /// There must be views of one buffer a few elements apart, and a thread must have registers for their rows.
@@ -252,14 +277,24 @@ std::optional<stencil_layout> choose_stencil(const cuda_kernel& b) {
     // A thread of many gets few rows; in three dimensions two side by side, and more planes. Narrow elements are many,
     // so a row takes long: fewer rows are in flight, and a thread gets more.
     const bool rolls = axes->down >= 0, has_side = axes->side >= 0, few_ahead = has_side || vector >= 8;
-    // With more registers too few warps would hide the latency of loads. Planes side by side need theirs.
-    const std::uint32_t most_registers = has_side ? 96 : 64;
     window_size size{elements_within(b, vector), has_side ? 2u : 1u, !rolls ? 0u : few_ahead ? 1u : 2u};
     stencil_layout c{.axes = *axes, .rows = !rolls ? 1u : few_ahead ? 16u : 8u};
     const auto registers = [&] {
         c.windows = windows_of(b, *axes, size);
         return registers_of(c.windows, size);
     };
+    registers();
+    const bool tall = std::ranges::any_of(c.windows, [](const view_window& w) { return rows_of(w) >= tall_rows; }),
+               flat = std::ranges::all_of(c.windows, [](const view_window& w) { return rows_of(w) == 1; });
+    // Many rows take many turns before the first result, and many statements hide the latency of loads.
+    if (tall || flat) {
+        size.ahead = std::min(size.ahead, 1u);
+        constexpr std::size_t few_families = 3;  // many views of one buffer are few loads
+        if (c.windows.size() <= few_families) size.each = vector;
+    }
+    if (tall) c.rows = 16;
+    // With more registers too few warps would hide the latency of loads. Planes side by side need theirs.
+    const std::uint32_t most_registers = has_side ? 96 : tall ? 88 : 64;
     while (registers() > most_registers || size.aside * size.each * b.cost > statement_budget) {
         if (size.ahead > 0)
             --size.ahead;
@@ -279,6 +314,7 @@ std::optional<stencil_layout> choose_stencil(const cuda_kernel& b) {
     for (view_window& w : c.windows)
         if (!size.pairs) w.held = cast_of(b, w);
     c.size = size;
+    if (rolls && (tall || flat)) c.turns = turns_of(c, b.cost);
     return c;
 }
 

@@ -75,6 +75,13 @@ private:
         return name_of(size_.pairs || w.held ? "read" : "load", w, line);
     }
 
+    /// The slot of the row that lies `row` rows below the highest one held.
+    std::string slot_of(const view_window& w, int row) const {
+        const std::string r = std::to_string(row);
+        return turns() == 1 || w.slots == 1 ? r : '(' + r + " + u) % " + std::to_string(w.slots);
+    }
+    int turns() const { return static_cast<int>(layout_.turns); }
+
     /// Declares the ring, and for each of its lines a function that reads the row r rows below the thread's first.
     void declare(const view_window& w);
     int half() const { return each_ / 2; }
@@ -86,7 +93,9 @@ private:
     /// Casts the elements of a row as it is read: those of neighbours are cast once.
     void declare_cast_loader(const view_window& w, const row_line& line);
 
-    /// The columns before and behind the thread's own, which are the same in every row.
+    /// Whether the places of few columns before and behind the thread's own are kept, as they are the same in every
+    /// row. Many columns are read by vectors, but at the ends.
+    static bool keeps_ends(const view_window& w) { return w.left + w.right <= 2; }
     void declare_ends(const view_window& w);
     static std::string ends_of(const view_window& w) { return w.name + "_ends"; }
 
@@ -96,6 +105,9 @@ private:
 
     /// The loader of a window with a border along its rows: each row has all columns.
     void declare_bordered_loader(const view_window& w, const row_line& line);
+
+    /// Reads element by element in a loader, which it ends.
+    void read_ends(const view_window& w, const row_line& line);
 
     /// The columns of the views that read row r for the thread's present elements, by the condition of the read.
     std::map<std::string, number_range> columns_of(const view_window& w, const row_line& line) const;

@@ -1,5 +1,6 @@
 // How a thread of a map over neighbours reads rows: the ring of rows that it holds, and a function for each line of
 // them that reads by vectors or tests each element.
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -23,7 +24,7 @@ void stencil_map::declare(const view_window& w) {
     source_writer& out = b_.code;
     const std::string type = b_.needs.type(size_.pairs ? dtype::u4 : w.held.value_or(w.family.first().at->head.type));
     out.line(type, ' ', w.name, '[', w.lines.size(), "][", w.slots, "][", ring_width(w), "] = {};");
-    if (w.border_along != border::none && w.left + w.right > 0) declare_ends(w);
+    if (w.border_along != border::none && w.left + w.right > 0 && keeps_ends(w)) declare_ends(w);
     for (const row_line& line : w.lines) {
         if (line.down.empty) continue;
         declare_loader(w, line);
@@ -32,7 +33,7 @@ void stencil_map::declare(const view_window& w) {
     }
     for (const stencil_view& v : w.family.views) {
         const std::string t = w.moves_aside ? "t + " + std::to_string(v.side - w.first_side) : "0";
-        const std::string element = w.name + '[' + t + "][" + std::to_string(v.down - w.down.low) + "][e + " +
+        const std::string element = w.name + '[' + t + "][" + slot_of(w, v.down - w.down.low) + "][e + " +
                                     std::to_string(w.left + v.along) + ']';
         if (size_.pairs) {
             pairs_.name(v.in->node, element);
@@ -108,7 +109,8 @@ void stencil_map::declare_bordered_loader(const view_window& w, const row_line& 
     const array_argument& in = w.family.first();
     const std::string type = type_of(in), ends = ends_of(w);
     const bool aligned = is_aligned(w);
-    const std::string suffix = add_row_loaders(b_, in, aligned);
+    const bool wide = std::max(line.left, line.right) > 1;
+    const std::string suffix = add_row_loaders(b_, in, aligned, wide), loader = row_loader(aligned, wide) + suffix;
     const std::uint32_t bytes = bytes_of(in) * size_.each;
     out.open("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r)");
     if (w.moves_aside && (w.down_border == border::none || w.side_border == border::none)) {
@@ -119,9 +121,14 @@ void stencil_map::declare_bordered_loader(const view_window& w, const row_line& 
         if (!ranges.contains("")) out.line("if (!(", needed, ")) return;");
     }
     out.line("const ", type, "* const from = ", row_of(w, line), ";");
+    if (!keeps_ends(w)) {
+        out.line("if (inside && column >= ", line.left, " && column + ", each_ + line.right,
+                 " <= ", b_.signed_extent(inner_), ") return ", loader, '<', word_of(bytes, in.at->head.type), ", ",
+                 each_, ", ", line.left, ", ", line.right, ", ", w.first, ">(to, from + column);");
+        return read_ends(w, line);
+    }
     out.open("if (inside)");
-    out.line(aligned ? "load_aligned_row" : "load_row", suffix, '<', word_of(bytes, in.at->head.type), ", ", each_,
-             ", 0, 0, ", w.first, ">(to, from + column);");
+    out.line(loader, '<', word_of(bytes, in.at->head.type), ", ", each_, ", 0, 0, ", w.first, ">(to, from + column);");
     const auto load_ends = [&](int first, int last, int before) {
         if (first == last) return;
         out.margin("#pragma unroll");
@@ -133,6 +140,12 @@ void stencil_map::declare_bordered_loader(const view_window& w, const row_line& 
     load_ends(w.first + each_, w.first + each_ + line.right, w.first - w.left + each_);
     out.line("return;");
     out.close();
+    read_ends(w, line);
+}
+
+void stencil_map::read_ends(const view_window& w, const row_line& line) {
+    source_writer& out = b_.code;
+    const array_argument& in = w.family.first();
     out.line("if (!here) return;");
     out.margin("#pragma unroll");
     out.open("for (int e = ", w.first - line.left, "; e < ", w.first + each_ + line.right, "; ++e)");
@@ -163,16 +176,16 @@ void stencil_map::declare_loader(const view_window& w, const row_line& line) {
     const array_argument& in = w.family.first();
     const std::string type = type_of(in), number = b_.signed_index();
     const bool aligned = is_aligned(w);
-    const std::string suffix = add_row_loaders(b_, in, aligned);
+    const bool wide = std::max(line.left, line.right) > 1;
+    const std::string suffix = add_row_loaders(b_, in, aligned, wide), loader = row_loader(aligned, wide) + suffix;
     const std::uint32_t bytes = bytes_of(in) * size_.each;
     out.line("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r) {");
     std::string from = w.has_borders() ? row_of(w, line) + " + column" : in.name + "_at + column";
     if (w.moves_down && !w.has_borders()) from += " + " + steps(in, axes_.down, "r");
     if (line.side != 0 && !w.has_borders()) from += " + " + steps(in, axes_.side, std::to_string(line.side));
     out.line("    const ", type, "* const from = ", from, ";");
-    out.line("    if (whole) return ", aligned ? "load_aligned_row" : "load_row", suffix, "<",
-             word_of(bytes, in.at->head.type), ", ", each_, ", ", line.left, ", ", line.right, ", ", w.first,
-             ">(to, from);");
+    out.line("    if (whole) return ", loader, "<", word_of(bytes, in.at->head.type), ", ", each_, ", ", line.left,
+             ", ", line.right, ", ", w.first, ">(to, from);");
     const std::map<std::string, number_range> ranges = columns_of(w, line);
     const std::string n = b_.signed_extent(inner_);
     if (ranges.size() == 1 && ranges.begin()->first.empty()) {

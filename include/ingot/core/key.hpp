@@ -151,8 +151,16 @@ constexpr std::uint32_t section_head(key_section tag, std::size_t words) {
 }
 
 /// Views of one buffer are related where they have one dtype, move alike and begin at most this many steps apart: along
-/// the axis of their shortest stride, and along every other one.
-inline constexpr std::int64_t most_inner_steps = 8, most_outer_steps = 4;
+/// the axis of their shortest stride, and along every other one. Each distance is a kernel of its own, so few views
+/// that lie further apart are not related; the many views of a filter are.
+struct step_limits {
+    std::int64_t inner = 8, outer = 4;
+};
+inline constexpr std::int64_t most_steps = 16;
+constexpr step_limits step_limits_of(std::size_t operands) {
+    constexpr std::size_t many = 7;
+    return operands < many ? step_limits{} : step_limits{most_steps, most_steps};
+}
 inline constexpr std::uint32_t steps_per_word = 4;
 constexpr std::uint32_t relation_words(std::uint32_t axes) { return 1 + (axes + steps_per_word - 1) / steps_per_word; }
 

@@ -214,24 +214,44 @@ struct alignas(8) complex64 {
 __device__ __forceinline__ float real(const complex64& z) { return z.re; }
 __device__ __forceinline__ float imag(const complex64& z) { return z.im; }
 
-//// load_row_plain
+//// load_beside_plain
+/// Loads `count` elements before `from` (way -1) or from it on (way 1), which is aligned for `step` elements, by the
+/// widest accesses: to[at - 1] is the one before it, to[at] its own.
+template <int way, int step, int count, int at, class type, int n>
+__device__ __forceinline__ void load_beside_plain(type (&to)[n], const type* from) {
+    if constexpr (step > count && count > 0) {
+        load_beside_plain<way, step / 2, count, at>(to, from);
+    } else if constexpr (count > 0) {
+        using word = typename word_type<step * int(sizeof(type))>::type;
+        constexpr int first = way < 0 ? -step : 0;
+        alignas(sizeof(word)) type vector[step];
+        reinterpret_cast<word&>(vector) = __ldg(reinterpret_cast<const word*>(from + first));
+#pragma unroll
+        for (int e = 0; e < step; ++e) to[at + first + e] = vector[e];
+        load_beside_plain<way, step, count - step, at + way * step>(to, from + way * step);
+    }
+}
+
+//// load_row_wide_plain
 /// Loads `each` elements into to[first], ..., by one access if `from` is aligned, with `left` elements
 /// before them and `right` after them.
 template <class word, int each, int left, int right, int first, class type, int n>
-__device__ __forceinline__ void load_row_plain(type (&to)[n], const type* from) {
+__device__ __forceinline__ void load_row_wide_plain(type (&to)[n], const type* from) {
     if (reinterpret_cast<uint64>(from) % sizeof(word) == 0) {
         alignas(sizeof(word)) type vector[each];
         reinterpret_cast<word&>(vector) = __ldg(reinterpret_cast<const word*>(from));
 #pragma unroll
         for (int e = 0; e < each; ++e) to[first + e] = vector[e];
+        load_beside_plain<-1, each, left, first>(to, from);
+        load_beside_plain<1, each, right, first + each>(to, from + each);
     } else {
 #pragma unroll
         for (int e = 0; e < each; ++e) to[first + e] = *(from + e);
+#pragma unroll
+        for (int e = -left; e < 0; ++e) to[first + e] = *(from + e);
+#pragma unroll
+        for (int e = each; e < each + right; ++e) to[first + e] = *(from + e);
     }
-#pragma unroll
-    for (int e = -left; e < 0; ++e) to[first + e] = *(from + e);
-#pragma unroll
-    for (int e = each; e < each + right; ++e) to[first + e] = *(from + e);
 }
 
 //// load_ends_plain

@@ -4,7 +4,16 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-//// complex64, load_row_plain, load_ends_plain, store_run, store_row_plain
+//// complex64
+
+template <int bytes> struct word_type;
+template <> struct word_type<1> { using type = unsigned char; };
+template <> struct word_type<2> { using type = unsigned short; };
+template <> struct word_type<4> { using type = unsigned int; };
+template <> struct word_type<8> { using type = uint2; };
+template <> struct word_type<16> { using type = uint4; };
+
+//// load_beside_plain, load_row_wide_plain, load_ends_plain, store_run, store_row_plain
 
 struct arguments {
     const complex64* x0;
@@ -30,7 +39,7 @@ map(const __grid_constant__ arguments p) {
     complex64 x0_rows[1][1][5] = {};
     const auto load_x0_rows = [&](complex64 (&to)[5], int r) {
         const complex64* const from = x0_at + column;
-        if (whole) return load_row_plain<uint4, 2, 0, 3, 0>(to, from);
+        if (whole) return load_row_wide_plain<uint4, 2, 0, 3, 0>(to, from);
         load_ends_plain(to, from - 0, column - 0, 0, int32(p.n0) + 3);
     };
     __shared__ alignas(16) unsigned char turned[4096];
