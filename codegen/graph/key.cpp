@@ -146,8 +146,8 @@ void require_relation(const view_relation& r, const key& k) {
             (shifts || (view.head.same_as == r.operand && base.head.same_as == r.base && view.strides == base.strides)),
         "relates operands that are not alike");
     for (std::size_t a = 0; a < k.axes.size(); ++a)
-        require(r.steps[a] == 0 || (std::abs(r.steps[a]) <= most_steps &&
-                                    (shifts || view.strides[a] != stride_class::broadcast)),
+        require(r.steps[a] == 0 ||
+                    (std::abs(r.steps[a]) <= most_steps && (shifts || view.strides[a] != stride_class::broadcast)),
                 "relates operands that lie far apart");
 }
 
