@@ -100,6 +100,35 @@ TEST_CASE("a stencil of five points is its expression over copies, at every widt
           "stencil");
 }
 
+TEST_CASE_TEMPLATE("windows of many rows and columns, inside and beyond the ends", T, float, double, std::uint8_t) {
+    auto upto = [state = 11u](index_t n) mutable { return static_cast<index_t>((state = state * 69069 + 1) >> 8) % n; };
+    for (const std::pair<index_t, index_t>& window :
+         {std::pair<index_t, index_t>{17, 1}, {1, 17}, {9, 1}, {1, 12}, {7, 7}, {6, 3}}) {
+        const index_t down = window.first, along = window.second;
+        const index_t n = 20 + upto(30), m = 33 + upto(100);
+        INFO(down, " x ", along, " of (", n, ", ", m, ")");
+        const array<T> x = steps<T>({n, m}), wide = steps<T>({n + down - 1, m + along - 1});
+        const array<T> padded =
+            pad(x, {{down / 2, down - 1 - down / 2}, {along / 2, along - 1 - along / 2}}, pad_mode::symmetric);
+        const auto taps = [&](const auto& e, bool copied) {
+            lazy<T> sum = e(part(0, n), part(0, m));
+            for (index_t k = 1; k < down * along; ++k) {
+                const lazy<T> tap = e(part(k / along, n), part(k % along, m));
+                sum = sum + (copied ? lazy<T>(array<T>(tap)) : tap) * static_cast<T>(k % 5);
+            }
+            return sum;
+        };
+        // Seven rows of seven doubles are more than a thread's registers.
+        if (down * along < 49 || sizeof(T) < 8) CHECK(layout_of(taps(wide, false)) == "stencil");
+        CHECK(same(array<T>(taps(wide, false)), array<T>(taps(wide, true))));
+        if (down > 1 && along > 1) continue;  // too many axes for one expression
+        const auto bordered =
+            pad(x, {{down / 2, down - 1 - down / 2}, {along / 2, along - 1 - along / 2}}, pad_mode::symmetric);
+        CHECK(layout_of(taps(bordered, false)) == "stencil");
+        CHECK(same(array<T>(taps(bordered, false)), array<T>(taps(padded, true))));
+    }
+}
+
 TEST_CASE("views of one dimension, of every dtype, begin anywhere") {
     const auto check = [](auto type) {
         using T = decltype(type);

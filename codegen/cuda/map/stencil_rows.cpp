@@ -188,15 +188,18 @@ void stencil_map::declare_loader(const view_window& w, const row_line& line) {
              ", ", line.right, ", ", w.first, ">(to, from);");
     const std::map<std::string, number_range> ranges = columns_of(w, line);
     const std::string n = b_.signed_extent(inner_);
-    if (ranges.size() == 1 && ranges.begin()->first.empty()) {
-        const number_range& s = ranges.begin()->second;
+    const number_range& s = ranges.begin()->second;
+    const bool same = std::ranges::all_of(
+        ranges, [&](const auto& other) { return other.second.low == s.low && other.second.high == s.high; });
+    // Rows between the first and the last one needed are in the buffer, but rows of other planes need not be.
+    if (same && (!w.moves_aside || ranges.contains(""))) {
         out.line("    load_ends", suffix, "(to, from - ", w.first, ", column - ", w.first, ", ", s.low, ", ", n, " + ",
                  parenthesised(s.high), ");");
     } else {
         out.line("    ", number, " low = ", n, " + 8, high = -8;");
-        for (const auto& [when, s] : ranges)
-            out.line("    ", when.empty() ? "" : "if (" + when + ") ", "low = min(low, ", number, '(', s.low,
-                     ")), high = max(high, ", n, " + ", parenthesised(s.high), ");");
+        for (const auto& [when, columns] : ranges)
+            out.line("    ", when.empty() ? "" : "if (" + when + ") ", "low = min(low, ", number, '(', columns.low,
+                     ")), high = max(high, ", n, " + ", parenthesised(columns.high), ");");
         out.line("    load_ends", suffix, "(to, from - ", w.first, ", column - ", w.first, ", low, high);");
     }
     out.line("};");
