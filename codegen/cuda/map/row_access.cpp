@@ -25,11 +25,7 @@ std::string element_at(const array_argument& in, const std::string& address) {
     return in.at->head.aliased || !has_intrinsics(in.at->head.type) ? "*(" + address + ')' : "__ldg(" + address + ')';
 }
 
-std::string row_loader(bool aligned, bool wide) {
-    return std::string(aligned ? "load_aligned_row" : "load_row") + (wide ? "_wide" : "");
-}
-
-std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool aligned, bool wide) {
+row_loaders add_row_loaders(cuda_kernel& b, const array_argument& in, bool aligned, bool wide) {
     const bool own = in.at->head.aliased;
     const bool intrinsic = has_intrinsics(in.at->head.type);
     const auto element = [&](const std::string& at) { return element_at(in, at); };
@@ -49,7 +45,7 @@ std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool align
         element("from + e") + ";\n";
     const std::string templated =
         "template <class word, int each, int left, int right, int first, class type, int n>\n";
-    const std::string name = row_loader(aligned, wide) + suffix;
+    const std::string name = std::string(aligned ? "load_aligned_row" : "load_row") + (wide ? "_wide" : "") + suffix;
     std::string beside = ends;
     if (wide) {
         const std::string load = "load_beside" + suffix;
@@ -107,7 +103,7 @@ std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool align
                     "    for (int e = 0; e < n; ++e)\n"
                     "        if (column + e >= low && column + e < high) to[e] = " +
                     element("from + e") + ";\n}\n");
-    return suffix;
+    return {name, "load_ends" + suffix};
 }
 
 std::string add_row_storer(cuda_kernel& b, const array_argument& z) {

@@ -108,9 +108,7 @@ void stencil_map::declare_bordered_loader(const view_window& w, const row_line& 
     source_writer& out = b_.code;
     const array_argument& in = w.family.first();
     const std::string type = type_of(in), ends = ends_of(w);
-    const bool aligned = is_aligned(w);
-    const bool wide = std::max(line.left, line.right) > 1;
-    const std::string suffix = add_row_loaders(b_, in, aligned, wide), loader = row_loader(aligned, wide) + suffix;
+    const row_loaders loaders = add_row_loaders(b_, in, is_aligned(w), std::max(line.left, line.right) > 1);
     const std::uint32_t bytes = bytes_of(in) * size_.each;
     out.open("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r)");
     if (w.moves_aside && (w.down_border == border::none || w.side_border == border::none)) {
@@ -123,12 +121,14 @@ void stencil_map::declare_bordered_loader(const view_window& w, const row_line& 
     out.line("const ", type, "* const from = ", row_of(w, line), ";");
     if (!keeps_ends(w)) {
         out.line("if (inside && column >= ", line.left, " && column + ", each_ + line.right,
-                 " <= ", b_.signed_extent(inner_), ") return ", loader, '<', word_of(bytes, in.at->head.type), ", ",
-                 each_, ", ", line.left, ", ", line.right, ", ", w.first, ">(to, from + column);");
+                 " <= ", b_.signed_extent(inner_), ") return ", loaders.by_vectors, '<',
+                 word_of(bytes, in.at->head.type), ", ", each_, ", ", line.left, ", ", line.right, ", ", w.first,
+                 ">(to, from + column);");
         return read_ends(w, line);
     }
     out.open("if (inside)");
-    out.line(loader, '<', word_of(bytes, in.at->head.type), ", ", each_, ", 0, 0, ", w.first, ">(to, from + column);");
+    out.line(loaders.by_vectors, '<', word_of(bytes, in.at->head.type), ", ", each_, ", 0, 0, ", w.first,
+             ">(to, from + column);");
     const auto load_ends = [&](int first, int last, int before) {
         if (first == last) return;
         out.margin("#pragma unroll");
@@ -175,17 +175,15 @@ void stencil_map::declare_loader(const view_window& w, const row_line& line) {
     source_writer& out = b_.code;
     const array_argument& in = w.family.first();
     const std::string type = type_of(in), number = b_.signed_index();
-    const bool aligned = is_aligned(w);
-    const bool wide = std::max(line.left, line.right) > 1;
-    const std::string suffix = add_row_loaders(b_, in, aligned, wide), loader = row_loader(aligned, wide) + suffix;
+    const row_loaders loaders = add_row_loaders(b_, in, is_aligned(w), std::max(line.left, line.right) > 1);
     const std::uint32_t bytes = bytes_of(in) * size_.each;
     out.line("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r) {");
     std::string from = w.has_borders() ? row_of(w, line) + " + column" : in.name + "_at + column";
     if (w.moves_down && !w.has_borders()) from += " + " + steps(in, axes_.down, "r");
     if (line.side != 0 && !w.has_borders()) from += " + " + steps(in, axes_.side, std::to_string(line.side));
     out.line("    const ", type, "* const from = ", from, ";");
-    out.line("    if (whole) return ", loader, "<", word_of(bytes, in.at->head.type), ", ", each_, ", ", line.left,
-             ", ", line.right, ", ", w.first, ">(to, from);");
+    out.line("    if (whole) return ", loaders.by_vectors, "<", word_of(bytes, in.at->head.type), ", ", each_, ", ",
+             line.left, ", ", line.right, ", ", w.first, ">(to, from);");
     const std::map<std::string, number_range> ranges = columns_of(w, line);
     const std::string n = b_.signed_extent(inner_);
     const number_range& s = ranges.begin()->second;
@@ -193,14 +191,14 @@ void stencil_map::declare_loader(const view_window& w, const row_line& line) {
         ranges, [&](const auto& other) { return other.second.low == s.low && other.second.high == s.high; });
     // Rows between the first and the last one needed are in the buffer, but rows of other planes need not be.
     if (same && (!w.moves_aside || ranges.contains(""))) {
-        out.line("    load_ends", suffix, "(to, from - ", w.first, ", column - ", w.first, ", ", s.low, ", ", n, " + ",
-                 parenthesised(s.high), ");");
+        out.line("    ", loaders.by_elements, "(to, from - ", w.first, ", column - ", w.first, ", ", s.low, ", ", n,
+                 " + ", parenthesised(s.high), ");");
     } else {
         out.line("    ", number, " low = ", n, " + 8, high = -8;");
         for (const auto& [when, columns] : ranges)
             out.line("    ", when.empty() ? "" : "if (" + when + ") ", "low = min(low, ", number, '(', columns.low,
                      ")), high = max(high, ", n, " + ", parenthesised(columns.high), ");");
-        out.line("    load_ends", suffix, "(to, from - ", w.first, ", column - ", w.first, ", low, high);");
+        out.line("    ", loaders.by_elements, "(to, from - ", w.first, ", column - ", w.first, ", low, high);");
     }
     out.line("};");
 }
