@@ -16,6 +16,28 @@ bool within(std::uint64_t axes, std::uint64_t others) { return (axes & ~others) 
 
 bool is_fold(const node& n) { return n.kind == node_kind::reduce || n.kind == node_kind::scan; }
 
+/// Whether a row program may read a gather: a GPU's threads find the place of a row once.
+bool may_gather_rows(const key& k, const graph& g, const node& gather) {
+    if (k.header.where != detail::target::cuda) return false;
+    std::uint64_t bound = 0;
+    for (const int a : loops_of_binder(k, g, gather.index)) bound |= axis_bit(a);
+    std::vector<bool> below(g.nodes.size());
+    for (int a = 0; a < gather.arity; ++a) below[gather.arguments[a]] = true;
+    for (auto i = static_cast<node_id>(below.size()); i-- > 0;) {
+        if (!below[i]) continue;
+        const node& n = g.nodes[i];
+        if (n.kind == node_kind::operand) {
+            const bool drawn = k.operands[n.index].head.kind == detail::operand_kind::generator;
+            if (drawn && (n.axes & bound) != 0) return false;
+        } else if (n.kind != node_kind::map && n.kind != node_kind::cast && n.kind != node_kind::constant &&
+                   n.kind != node_kind::gather) {
+            return false;
+        }
+        for (int a = 0; a < n.arity; ++a) below[n.arguments[a]] = true;
+    }
+    return true;
+}
+
 }  // namespace
 
 std::vector<node_id> row_program::computed_nodes(const graph& g, std::size_t phase) const {
@@ -57,11 +79,16 @@ rows rows_of(const key& k, const graph& g, const node& fold) {
 std::optional<row_program> find_row_program(const key& k, const graph& g) {
     std::optional<row_program> found;
     std::vector<std::size_t> phase(g.nodes.size());  // the first phase in which a node's value can be computed
-    std::uint64_t kept_axes = 0;
+    std::uint64_t kept_axes = 0, gathered = 0, indices = 0;
     bool reduces = false;
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
-        if (n.kind == node_kind::gather || n.kind == node_kind::unravel) return {};
+        if (n.kind == node_kind::unravel) return {};
+        if (n.kind == node_kind::gather) {
+            if (!may_gather_rows(k, g, n)) return {};
+            for (const int a : loops_of_binder(k, g, n.index)) gathered |= axis_bit(a);
+            indices |= g.nodes[n.arguments[1]].axes;
+        }
         for (int a = 0; a < n.arity; ++a) phase[i] = std::max(phase[i], phase[n.arguments[a]]);
         if (!is_fold(n)) continue;
         reduces = reduces || n.kind == node_kind::reduce;
@@ -86,9 +113,11 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
     const bool along = within(row, outputs);  // outputs move along the row
     if (kept_axes != (outputs & ~row) || (!along && (row & outputs) != 0)) return {};
     if (!along && found->phases.size() == 1) return {};
+    if (!within(indices, kept_axes | gathered)) return {};
     for (const node& n : g.nodes)
-        if (!within(n.axes, kept_axes | row)) return {};
+        if (!within(n.axes, kept_axes | row | gathered)) return {};
     found->kept_axes = axes_in(kept_axes);
+    found->gathered = gathered;
     return found;
 }
 
@@ -155,14 +184,36 @@ row_uses::row_uses(const key& k, const graph& g, const std::vector<refused_rows>
             if (held) *uses = use::held;
             nodes_[i] = {own, true, true, true, !held};
         } else {
+            const bool gathers = n.kind == node_kind::gather && may_gather_rows(k, g, n);
+            if (gathers) nodes_[i].indices = g.nodes[n.arguments[1]].axes;
             nodes_[i].reads_elsewhere =
-                n.kind == node_kind::unravel || n.kind == node_kind::gather || n.kind == node_kind::scan;
+                n.kind == node_kind::unravel || n.kind == node_kind::scan || (n.kind == node_kind::gather && !gathers);
         }
         if (n.kind == node_kind::library || n.kind == node_kind::view) continue;  // these read memory
-        for (const node_id v : values) nodes_[i].reads_elsewhere |= nodes_[v].reads_elsewhere;
+        for (const node_id v : values) {
+            nodes_[i].reads_elsewhere |= nodes_[v].reads_elsewhere;
+            nodes_[i].indices |= nodes_[v].indices;
+        }
+        if (nodes_[i].folds && (nodes_[i].indices & nodes_[i].of.folded) != 0) nodes_[i].reads_elsewhere = true;
         if (is_folded[i] && nodes_[i].reads_elsewhere && !nodes_[i].folds) nodes_[i] = {};
     }
     for (std::size_t i = 0; i < g.roots.size(); ++i) join({&g.roots[i], 1}, axes_of_output(k, g, i), &roots_[i]);
+    find_in_rows(g);
+}
+
+void row_uses::find_in_rows(const graph& g) {
+    in_rows_.resize(g.nodes.size());
+    for (std::size_t i = 0; i < g.roots.size(); ++i)
+        if (roots_[i] == use::held) in_rows_[g.roots[i]] = true;
+    for (auto i = static_cast<node_id>(g.nodes.size()); i-- > 0;) {
+        const node& n = g.nodes[i];
+        for (int a = 0; a < n.arity; ++a) {
+            const node_id of = n.arguments[a];
+            const bool held = of_argument(i, a) == use::held;
+            if (held) in_rows_[i] = true;
+            if (held || (in_rows_[i] && nodes_[of].folds && nodes_[of].of == nodes_[i].of)) in_rows_[of] = true;
+        }
+    }
 }
 
 bool row_uses::is_refused(const rows& of, bool scans) const {

@@ -24,6 +24,7 @@ std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t bin
 struct row_program {
     std::vector<int> kept_axes;                // loop axes: each of their points has a row
     std::vector<int> row;                      // loop axes of a row, as the reductions fold over them
+    std::uint64_t gathered = 0;                // loop axes at which gathers read: one place for each row
     std::uint8_t length_class;                 // of a row's length
     std::uint8_t subclass = 0;                 // the part of that class, or 0
     std::vector<std::vector<node_id>> phases;  // reductions and scans
@@ -95,6 +96,11 @@ public:
     bool share_rows(node_id a, node_id b) const {
         return nodes_[a].folds && nodes_[b].folds && nodes_[a].of == nodes_[b].of;
     }
+    /// Whether a kernel that holds the rows of `fold`, or of a value over it, has one index a row for each gather below
+    /// `n`, which stands beside it or is folded.
+    bool gathers_rows(node_id fold, node_id n) const {
+        return in_rows_[fold] && !nodes_[n].reads_elsewhere && (nodes_[n].indices & nodes_[fold].of.folded) == 0;
+    }
     /// Whether a kernel that computes `others`, which move along `axes`, can compute `n` as well where it holds rows.
     bool can_join(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const;
 
@@ -106,7 +112,8 @@ private:
         bool deep = false;             // a fold of the row uses a fold of it, or a value moves along the row
         bool scans = false;            // there are scans
         bool scans_alone = false;      // there are only scans, none of which needs another
-        bool reads_elsewhere = false;  // there is a gather, a reshape, or a scan of rows that no kernel holds
+        bool reads_elsewhere = false;  // there is a reshape, a gather that no row program reads, or a scan alone
+        std::uint64_t indices = 0;     // the axes along which indices of gathers move
     };
     /// Scans along one axis need not have the same rows, as no kernel holds these.
     static bool scan_alike(const state& a, const state& b) {
@@ -120,8 +127,12 @@ private:
     bool holds(const state& s, const rows& own) const { return s.of == own && fits(s, own.kept_axes | own.folded); }
     state join(std::span<const node_id> values, std::uint64_t axes, use* uses) const;
 
+    /// Marks the folds whose kernel holds their rows, and the values over them in it.
+    void find_in_rows(const graph& g);
+
     std::vector<refused_rows> refused_;
     std::vector<state> nodes_;
+    std::vector<bool> in_rows_;
     std::vector<use> arguments_, roots_;
 };
 

@@ -92,9 +92,12 @@ bool cutting::are_compatible(node_id a, node_id b) const {
     if (one.scans != no_axis && other.scans != no_axis && one.scans != other.scans) return false;
     if (one.folds() && other.folds())
         return (one.reduces == other.reduces && one.scans == other.scans) || uses_.share_rows(a, b);
-    const auto conflict = [](const state& s, const state& t) { return s.folds() && (t.reshapes || t.loops); };
-    return !conflict(one, other) && !conflict(other, one) && !(one.loops && other.reshapes) &&
-           !(one.reshapes && other.loops);
+    const auto conflict = [&](node_id fold, node_id beside) {
+        const state &s = nodes_[fold], &t = nodes_[beside];
+        return s.folds() && (t.reshapes || t.loops || (t.gathers && !uses_.gathers_rows(fold, beside)));
+    };
+    return !conflict(a, b) && !conflict(b, a) && !(one.loops && other.reads_elsewhere()) &&
+           !(one.reads_elsewhere() && other.loops);
 }
 
 bool cutting::is_same_for_many_threads(node_id of, const node& user) const {
@@ -102,7 +105,7 @@ bool cutting::is_same_for_many_threads(node_id of, const node& user) const {
     const node_kind kind = graph_.nodes[of].kind;
     const bool computed = kind == node_kind::map || kind == node_kind::cast || kind == node_kind::user;
     return computed && (axes_of(of) & thread_loops_) != 0 && !nodes_[of].folds() && !nodes_[of].loops &&
-           !nodes_[of].reshapes && (user.axes & ~axes_of(of) & ~short_axes_ & ~thread_loops_) != 0 &&
+           !nodes_[of].reads_elsewhere() && (user.axes & ~axes_of(of) & ~short_axes_ & ~thread_loops_) != 0 &&
            cost_of(graph_, {of}) >= reading;
 }
 
@@ -117,7 +120,7 @@ bool cutting::is_repeated_at_cost(node_id of, const node& user) const {
     // The host computes a value that is constant along a row once for the row, and so do packed strips of short rows.
     const std::uint64_t worth_memory = axes & ~short_axes_ & (on_host ? inner : ~std::uint64_t{0});
     return only_maps_ && computed && worth_memory != 0 && (user.axes & ~axes & ~short_axes_) != 0 &&
-           !nodes_[of].reshapes && cost_of(graph_, {of}) >= worth_reading;
+           !nodes_[of].reads_elsewhere() && cost_of(graph_, {of}) >= worth_reading;
 }
 
 bool cutting::is_rounded_by_vectors(node_id of) const {
@@ -175,14 +178,16 @@ void cutting::find_cuts() {
             if (nodes_[of].folds() && elsewhere)
                 cut(of, folds ? "what wants it folds along other axes" : "it is wanted along more axes");
             if (nodes_[of].folds() && use == row_uses::use::parted) cut(of, "beside it other rows are folded");
-            if (nodes_[of].reshapes && folds) cut(of, "it is read at other places, and folded");
+            if (folds && (nodes_[of].reshapes ||
+                          (nodes_[of].gathers && !(n.kind == node_kind::reduce && uses_.gathers_rows(i, of)))))
+                cut(of, "it is read at other places, and folded");
             // A thread's loop is not repeated for each place of a long axis.
             const bool repeats = (n.axes & ~axes_of(of) & ~short_axes_ & ~thread_loops_) != 0;
             if (is_same_for_many_threads(of, n)) cut(of, "each of many threads would make it again");
             if (is_repeated_at_cost(of, n)) cut(of, "each index of a long axis would make it again");
             if (nodes_[of].loops && (folds || repeats))
                 cut(of, folds ? "many threads fold it" : "it is wanted along a long axis");
-            if (n.kind == node_kind::thread_fold && nodes_[of].reshapes)
+            if (n.kind == node_kind::thread_fold && nodes_[of].reads_elsewhere())
                 cut(of, "it is read at other places, and folded");
         }
         for (const node_id of : arguments)
@@ -191,7 +196,8 @@ void cutting::find_cuts() {
                     cut(other, "what stands beside it folds otherwise");
         state& now = nodes_[i];
         now.reduces = n.kind == node_kind::reduce;
-        now.reshapes = n.kind == node_kind::unravel || n.kind == node_kind::gather || reads_raw(n);
+        now.reshapes = n.kind == node_kind::unravel || reads_raw(n);
+        now.gathers = n.kind == node_kind::gather;
         if (reads_raw(n) && has_whole_vectors(everywhere)) cut(i, "vectors' idle lanes would read outside");
         now.loops = n.kind == node_kind::thread_fold;
         if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
@@ -202,6 +208,7 @@ void cutting::find_cuts() {
             if (read) continue;
             now.reduces = now.reduces || nodes_[of].reduces;
             now.reshapes = now.reshapes || nodes_[of].reshapes;
+            now.gathers = now.gathers || nodes_[of].gathers;
             now.loops = now.loops || nodes_[of].loops;
             if (nodes_[of].scans != no_axis) now.scans = nodes_[of].scans;
         }

@@ -20,7 +20,7 @@ cutting::part& cutting::part_with(std::uint32_t level, std::uint64_t axes, node_
         if (is_call || p.is_call || p.level != level || p.axes != axes || !can_be_fused(p, n)) continue;
         if (nodes_[p.folds].folds() && graph_.nodes[n].kind == node_kind::operand && is_cut(n)) continue;
         if (nodes_[n].folds() && graph_.nodes[p.folds].kind == node_kind::operand && is_cut(p.folds)) continue;
-        if (nodes_[n].folds() || nodes_[n].reshapes || nodes_[n].loops) p.folds = n;
+        if (nodes_[n].folds() || nodes_[n].reads_elsewhere() || nodes_[n].loops) p.folds = n;
         return p;
     }
     return parts_.emplace_back(part{level, axes, n, {}, {}, is_call});
@@ -81,7 +81,7 @@ cutting::part* cutting::holding_rows_of(const part& p) {
 cutting::part* cutting::folding_over(const part& p) {
     const auto folds = [&](std::uint16_t k) {
         const state& root = nodes_[graph_.roots[k]];
-        return root.folds() || root.reshapes || root.loops;
+        return root.folds() || root.reads_elsewhere() || root.loops;
     };
     if (!p.temporaries.empty() || std::ranges::any_of(p.outputs, folds)) return nullptr;
     for (part& other : parts_)

@@ -33,11 +33,13 @@ private:
         bool reduces = false;   // a reduction at or below it, with no cut between
         int scans = no_axis;    // the loop of such scans
         bool reshapes = false;  // such a reshape
+        bool gathers = false;   // such a gather
         bool loops = false;     // such a fold that a thread makes in a loop of its own
         int temporary = -1;
         occurrence_of_shared shares;  // the value that other nodes share with it
         std::uint32_t level = 0;      // the first stage in which it can be computed
         bool folds() const { return reduces || scans != no_axis; }
+        bool reads_elsewhere() const { return reshapes || gathers; }
     };
 
     /// The results of one stage, all along the same axes, except outputs that also move along its folded axes.

@@ -69,11 +69,21 @@ std::vector<refused_rows> rows_to_hold(const key& k, const graph& g) {
     return reduces || scans_again ? scanned : std::vector<refused_rows>();
 }
 
+/// The rows of the folds of a graph that gathers: row programs alone gather what they fold.
+std::vector<refused_rows> rows_that_gather(const key& k, const graph& g) {
+    std::vector<refused_rows> found;
+    if (!has_kind(g, {node_kind::gather})) return found;
+    for (const node& n : g.nodes)
+        if (n.kind == node_kind::reduce) found.push_back({rows_of(k, g, n)});
+    return found;
+}
+
 /// Chooses the kernel of a graph. Returns the rows that it would have to hold, where there is none.
 std::vector<refused_rows> choose(std::optional<kernel_choice>& kernel, const key& k, const graph& g) {
     const auto program = find_row_program(k, g);
     std::vector<refused_rows> held;
     if (!program) held = rows_to_hold(k, g);
+    if (!program && held.empty()) held = rows_that_gather(k, g);
     if (held.empty()) kernel = choose_kernel(k, g, program);
     if (program && !kernel) held.push_back(rows_of(g, *program));
     return held;

@@ -1,5 +1,6 @@
 // Views and reshapes of run-time trees: the same nodes with other layouts.
 #include <algorithm>
+#include <ingot/core/binders.hpp>
 #include <optional>
 
 #include <ingot/core/error.hpp>
@@ -147,7 +148,14 @@ tree_ref keep_tree(const tree_ref& tree) {
 
 tree_ref reshape_tree(const tree_ref& tree, std::span<const index_t> shape, int bound) {
     if (!tree) throw_moved_from();
-    return rebuilt(tree, bound, [&](layout& l, int b) { return try_reshape(l, shape, b); });
+    // A layout may have fewer axes than the tree, which repeats it: it gets all of them before they are merged.
+    const extents_ref all = tree->extents();
+    view_room whole;
+    view_whole(whole, {all.data, all.rank - bound});
+    return rebuilt(tree, bound, [&](layout& l, int b) {
+        l = compose(l, whole, b);
+        return try_reshape(l, shape, b);
+    });
 }
 
 }  // namespace ingot::detail

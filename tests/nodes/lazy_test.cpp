@@ -158,6 +158,8 @@ TEST_CASE("views of a lazy are views of its leaves") {
     for (index_t i = 0; i < 2; ++i)
         for (index_t j = 0; j < 3; ++j) CHECK(part.at({i, j}) == whole.at({1 + i, 5 - 2 * j}));
     CHECK(interpreted(reshape(lazy<double>(x * 2), {3, 8})).program().attributes == std::vector<word>{0});
+    // A row that is repeated merges and splits with the axes beside it.
+    CHECK(interpreted(reshape(lazy<double>(x + m.as({6})), {2, 2, 6})).program().attributes == std::vector<word>{0});
     CHECK(interpreted(reshape(l.T(), {3, 8})).evaluated().values() == reference::of(reshape(e.T(), {3, 8})).values());
     // Shared nodes stay shared in a view.
     const lazy<double> a = x + 1, square = a * a;

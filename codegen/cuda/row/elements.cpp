@@ -101,7 +101,7 @@ void row_elements::write_shift() {
     source_writer& out = b_.code;
     const array_argument& first = *leader();
     const auto address = [&](const array_argument& at) {
-        const std::string from = b_.pointer(at) + b_.offset(at, r_.kept_bits());
+        const std::string from = b_.pointer(at) + b_.offset(at, still_axes());
         return "reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" + from + ')';
     };
     out.line("const ", u4(), " shift = ", address(first), " / ", bytes_of(first), " % ", choice_.sector, ";");

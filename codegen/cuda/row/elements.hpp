@@ -19,7 +19,9 @@ protected:
     row_elements(const key& k, const graph& g, const row_program& r, const register_rows& choice);
     ~row_elements() = default;
 
-    std::uint64_t all_axes() const { return r_.kept_bits() | r_.row_bits(); }
+    /// The axes along which a row's elements do not move.
+    std::uint64_t still_axes() const { return r_.kept_bits() | r_.gathered; }
+    std::uint64_t all_axes() const { return still_axes() | r_.row_bits(); }
     bool along_row(node_id n) const { return (b_.graph.nodes[n].axes & r_.row_bits()) != 0; }
     bool along_row(const array_argument& out) const { return b_.moves_along(out, r_.row_bits()); }
     /// Whether an array is held from the beginning.

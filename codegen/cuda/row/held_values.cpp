@@ -23,7 +23,7 @@ bool contains(const std::vector<node_id>& nodes, node_id n) { return std::ranges
 held_values::held_values(const graph& g, const row_program& r)
     : graph_(g),
       row_(r.row_bits()),
-      rows_(r.kept_bits()),
+      rows_(r.kept_bits() | r.gathered),
       phases_(r.phases.size() + 1),
       first_(g.nodes.size(), phases_) {
     for (std::size_t p = 0; p < phases_; ++p) {

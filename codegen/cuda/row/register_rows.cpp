@@ -154,14 +154,20 @@ std::optional<register_rows> hold_or_defer(const key& k, const graph& g, const r
     return less ? less : all;
 }
 
+/// Whether threads find the place of a row before they read it.
+bool may_gather(const register_rows& s) {
+    return !s.is_across() && !s.has_columns() && s.rows_per_thread == 1 && s.chunks_at_once <= 1;
+}
+
 row_loads choose_loads(const register_rows& s, const key& k, const graph& g, const row_program& r) {
     constexpr std::uint32_t few_chunks = 8;
     row_loads loads;
-    loads.read_around = s.each > 1 && r.kept_axes.size() == 1 && r.length_class > 1;
+    loads.read_around = s.each > 1 && r.kept_axes.size() == 1 && r.length_class > 1 && r.gathered == 0;
     loads.stream_elements = s.each == 1 && s.chunks <= few_chunks;
     // A third of the clusters that run at once: early enough for memory, and few enough rows for the cache to keep.
     const auto packed = [&](node_id i) { return is_packed(k.operands[g.nodes[i].index], g, r); };
-    if (s.cluster > 1 && !s.is_across() && !r.kept_axes.empty() && std::ranges::any_of(s.held.streams, packed))
+    if (s.cluster > 1 && r.gathered == 0 && !s.is_across() && !r.kept_axes.empty() &&
+        std::ranges::any_of(s.held.streams, packed))
         loads.prefetch_share = 3;
     return loads;
 }
@@ -176,7 +182,7 @@ std::optional<register_rows> choose_register_rows(const key& k, const graph& g, 
     const auto is_shifted_sum = [](const node& n) { return n.kind == node_kind::shifted; };
     if (r.length_class >= length_class::looped || std::ranges::any_of(g.nodes, is_shifted_sum)) return {};
     std::optional<register_rows> s = hold_or_defer(k, g, r);
-    if (!s) return {};
+    if (!s || (r.gathered != 0 && !may_gather(*s))) return {};
     if (!s->fitted()) s->min_chunks = r.fewest() / (s->lanes * s->each);
     s->loads = choose_loads(*s, k, g, r);
     for (const std::vector<node_id>& phase : r.phases)

@@ -26,10 +26,12 @@ cuda_rows::cuda_rows(const key& k, const graph& g, const row_program& r, const r
 
 void cuda_rows::write(plan& p) {
     b_.name_scalars();
+    b_.declare_outside_indices();
     if (choice_.rows_per_thread > 1) {
         load_rows();
     } else {
         write_position();
+        find_gathered();
         read_constant();
         exchange_.begin(folds_);
         load();
@@ -69,7 +71,7 @@ void cuda_rows::count_work() {
             ((n.axes & r_.row_bits()) != 0 ? along : still) += facts(static_cast<op>(n.code)).cost;
         if (n.kind == node_kind::reduce || n.kind == node_kind::scan) ++along;
     }
-    b_.step.work = {{all_axes(), along}, {r_.kept_bits(), still}};
+    b_.step.work = {{r_.kept_bits() | r_.row_bits(), along}, {r_.kept_bits(), still}};
 }
 
 void cuda_rows::load_rows() {
@@ -110,15 +112,28 @@ void cuda_rows::prefetch_rows() {
                      "    asm volatile(\"prefetch.global.L2 [%0];\" ::\"l\"(at));\n}\n");
 }
 
-void cuda_rows::read_constant() {
-    source_writer& out = b_.code;
-    for (const array_argument& leaf : leaves_) {
-        if (along_row(leaf.node)) continue;
-        out.line("const ", b_.needs.type(leaf.at->head.type), ' ', leaf.name, " = ", one(leaf, r_.kept_bits()), ";");
-        b_.body.name(leaf.node, leaf.name);
+void cuda_rows::find_gathered() {
+    for (const unravelling& u : b_.unravellings) {
+        read_still(b_.body.required_by({u.index}));
+        const std::string index = b_.body.value(u.index, b_.code);
+        b_.code.line("const ", b_.signed_index(), ' ', digit(u.axes[0]), " = ", b_.gathered_index(u, index), ";");
     }
+    b_.report_outside_indices();
+}
+
+void cuda_rows::read_constant() {
+    read_still(std::vector<bool>(b_.graph.nodes.size(), true));
     if (choice_.shifted) write_shift();
     hoist();
+}
+
+void cuda_rows::read_still(const std::vector<bool>& required) {
+    source_writer& out = b_.code;
+    for (const array_argument& leaf : leaves_) {
+        if (along_row(leaf.node) || !required[leaf.node] || b_.body.has_name(leaf.node)) continue;
+        out.line("const ", b_.needs.type(leaf.at->head.type), ' ', leaf.name, " = ", one(leaf, still_axes()), ";");
+        b_.body.name(leaf.node, leaf.name);
+    }
 }
 
 void cuda_rows::hoist() {
@@ -127,7 +142,7 @@ void cuda_rows::hoist() {
         const std::vector<node_id> computed = r_.computed_nodes(b_.graph, phase);
         values.insert(values.end(), computed.begin(), computed.end());
     }
-    b_.body.hoist(r_.kept_bits(), values, b_.code);
+    b_.body.hoist(still_axes(), values, b_.code);
 }
 
 // Phases.

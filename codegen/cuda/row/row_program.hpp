@@ -42,8 +42,11 @@ private:
     void load_rows();
     /// Little is read while a cluster waits for its blocks: the next rows are prefetched into the second-level cache.
     void prefetch_rows();
+    /// Finds the places at which gathers read, and reports indices outside.
+    void find_gathered();
     /// Reads the operands that do not move along the row.
     void read_constant();
+    void read_still(const std::vector<bool>& required);
     /// Computes values that do not move along the row as soon as their operands are known.
     void hoist();
     /// Replaces an element beyond the row's end by the fold's start, which changes nothing.
