@@ -68,15 +68,25 @@ std::uint32_t cuda_kernel::vector_of_row(const loop_choice::row& row, std::uint3
     return bytes;
 }
 
+bool cuda_kernel::is_run_of_rows(const loop_choice::row& row, std::uint32_t n, int along,
+                                 std::uint32_t elements) const {
+    const array_argument at = array_of(row);
+    return row.each && at.at->head.dense && known_stride(at) == n && elements * n * bytes_of(at) % 16 == 0 &&
+           graph.nodes[row.operand].axes == (axis_bit(row.axis) | axis_bit(along)) &&
+           class_along(at, row.axis) == stride_class::unit;
+}
+
 void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, source_writer& out) {
     const array_argument at = array_of(row);
     if (row.window) return load_window(row, to, out);
-    const std::uint32_t n = length_of(row), vector = vector_of_row(row, n);
+    const std::uint32_t n = length_of(row);
+    const bool run = is_run_of_rows(row, n, looping.along, looping.elements);
+    const std::uint32_t vector = run ? 16 : vector_of_row(row, n);
     if (vector == bytes_of(at)) return kernel_builder::load_row(row, to, out);
     // For elements beside each other in memory the row begins at the first.
     const bool of_elements = row.axis == looping.along, in_digit = of_elements && element_axis >= 0;
     const int elements = element_axis;
-    if (of_elements) element_axis = -1;
+    if (of_elements || run) element_axis = -1;
     const std::string from =
         pointer(at) + offset(at, graph.nodes[row.operand].axes & ~(in_digit ? 0 : axis_bit(row.axis)));
     element_axis = elements;
@@ -87,6 +97,14 @@ void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, s
                   "    for (int i = 0; i < n; i += int(sizeof(word) / sizeof(type)))\n"
                   "        reinterpret_cast<word&>(to[i]) = __ldg(reinterpret_cast<const word*>(from + i));\n}\n");
     out.line("alignas(", vector, ") ", needs.type(at.at->head.type), ' ', to, dimensions_of(row), ";");
+    if (run) {
+        needs.add("load_rows", function("Loads m rows of n elements, one behind the other, by vectors.",
+                                        "template <class word, class type, int m, int n>\n") +
+                                   "void load_rows(type (&to)[m][n], const type* from) {\n"
+                                   "    load_row<word>(reinterpret_cast<type (&)[m * n]>(to), from);\n}\n");
+        out.line("load_rows<", word_of(vector), ">(", to, ", ", from, ");");
+        return;
+    }
     if (row.each) open_elements(out);
     out.line("load_row<", word_of(vector), ">(", to, row.each ? '[' + element_digit() + ']' : "", ", ", from, ");");
     if (row.each) out.close();

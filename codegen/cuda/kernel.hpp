@@ -35,6 +35,8 @@ struct cuda_kernel : kernel_builder {
     void load_window(const loop_choice::row& row, const std::string& to, source_writer& out);
     /// Bytes of the vector by which a row of n elements is loaded; those of one element where no vector fits.
     std::uint32_t vector_of_row(const loop_choice::row& row, std::uint32_t n) const;
+    /// Whether the rows of all elements of a thread are one run of vectors; `elements`, on axis `along`.
+    bool is_run_of_rows(const loop_choice::row& row, std::uint32_t n, int along, std::uint32_t elements) const;
     std::string joined_lanes(fold_writer& f, const std::string& joiner, const std::string& value) override;
     std::string lane() const override;
     void store_element(const array_argument& out, const std::string& offset, const std::string& value);

@@ -266,7 +266,36 @@ std::string kernel_builder::divisor(const formula& f, const std::string& name) {
                             "divisor", name);
 }
 
+std::uint32_t kernel_builder::stride_of_run(const operand_class& at, std::size_t axis) const {
+    if (!at.head.dense || at.head.kind != detail::operand_kind::array) return 0;
+    std::uint32_t run = 0;  // elements of the axes inside
+    for (std::size_t a = key.axes.size(); a-- > axis + 1;) {
+        if (at.strides[a] == stride_class::broadcast) continue;
+        if (key.axes[a].extent == 0 || (run == 0 && at.strides[a] != stride_class::unit)) return 0;
+        run = std::max(run, 1u) * key.axes[a].extent;
+    }
+    return run;
+}
+
+std::uint32_t kernel_builder::known_stride(const array_argument& at) const {
+    const auto of_one_axis = [&](const operand_class& o) -> std::size_t {
+        const auto strided = std::ranges::find(o.strides, stride_class::strided);
+        const bool one = std::ranges::count(o.strides, stride_class::strided) == 1;
+        return one ? static_cast<std::size_t>(strided - o.strides.begin()) : o.strides.size();
+    };
+    const auto known = [&](const operand_class& o) {
+        const std::size_t axis = of_one_axis(o);
+        return axis == o.strides.size() ? 0 : stride_of_run(o, axis);
+    };
+    if (of_one_axis(*at.at) == at.at->strides.size()) return 0;
+    const std::uint32_t own = known(*at.at);
+    // The same view along other axes has the same strides.
+    return own != 0 || at.is_output ? own : known(key.operands[at.at->head.same_as]);
+}
+
 std::string kernel_builder::stride_argument(const array_argument& at, std::size_t axis) {
+    if (const std::uint32_t run = stride_of_run(*at.at, axis); run != 0) return std::to_string(run);
+    if (const std::uint32_t run = known_stride(at); run != 0) return std::to_string(run);
     const bool wide_stride = at.at->head.wide;
     return arguments.member(
         {at.is_output ? argument_kind::output_stride : argument_kind::operand_stride,

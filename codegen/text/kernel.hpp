@@ -121,6 +121,8 @@ struct kernel_builder : loop_source {
     std::string lane() const override { return "0"; }
     /// The extent of an axis, where the key has it exactly; else 0.
     std::uint32_t exact_extent(int axis) const;
+    /// The stride of an array along the one axis on which it is strided, where the key says it; else 0.
+    std::uint32_t known_stride(const array_argument& at) const;
     /// The stride class of an array along a loop, whichever axes of the key that loop walks.
     stride_class class_along(const array_argument& at, int loop) const;
     /// Reads an element by a plain load; `offset` begins with " + " or is empty.
@@ -187,7 +189,10 @@ protected:
 
 private:
     /// The member with the stride along an axis of the key.
+    /// The stride of an array along an axis of the key: the number, where the key says it.
     std::string stride_argument(const array_argument& at, std::size_t axis);
+    /// Strides that extents of the key give; else 0.
+    std::uint32_t stride_of_run(const operand_class& at, std::size_t axis) const;
     void find_unravellings();
     /// Adds the function that finds which place stands for one beyond the ends; returns its name.
     std::string add_border_index(detail::place_rule rule);

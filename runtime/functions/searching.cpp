@@ -49,9 +49,10 @@ void throw_other_size(const char* operation, const char* what, std::span<const i
 namespace {
 
 /// `given`: 1 if there is a left value, plus 2 if there is a right one. Period 0 means none.
-using interp_kernel =
-    elementwise_kernel<"double x, raw double xp, raw double fp, int given, double left, double right, double period",
-                       "double y">;
+using interp_kernel = elementwise_kernel<
+    "double x, raw double xp, raw double fp, raw double pieces, int given, double left, double right, "
+    "double period",
+    "double y">;
 
 void check_points(std::span<const index_t> xp, std::span<const index_t> fp) {
     if (xp.size() != 1 || fp.size() != 1 || xp[0] != fp[0] || xp[0] == 0)
@@ -82,6 +83,19 @@ std::vector<index_t> repeat_points(std::vector<double>& xp, double period) {
     return order;
 }
 
+/// Each piece between points as one record (library_texts.hpp), where there are more places than points: few loads and
+/// no division at each place. Else empty. The last record has the number of points a unit in place of a slope.
+lazy<double> pieces_of(const array<double>& xp, const lazy<double>& fp, index_t places) {
+    const index_t n = xp.size();
+    if (n < 2 || places < n) return zeros<double>({0});
+    const lazy<double> x = xp, from = x(slice(none, -1)), to = x(slice(1, none)), last = x(slice(-1, none)),
+                       width = last - x(slice(0, 1));
+    const lazy<double> slopes = (fp(slice(1, none)) - fp(slice(none, -1))) / (to - from);
+    const lazy<double> next = concatenate({to, last}, 0),
+                       all_slopes = concatenate({slopes, lazy<double>(static_cast<double>(n - 1) / width)}, 0);
+    return stack({x, next, fp, all_slopes}, 1);
+}
+
 template <class T>
 struct interp_points {
     array<double> xp;
@@ -106,7 +120,7 @@ struct interp_points {
         static const interp_kernel text(runtime::statements_of(runtime::library_text::interp), "interp",
                                         runtime::preamble_of(runtime::library_text::interp));
         const int given = period != 0 ? 0 : (has_left ? 1 : 0) + (has_right ? 2 : 0);
-        return text(x, xp, values, given, left, right, period);
+        return text(x, xp, values, pieces_of(xp, values, x.size()), given, left, right, period);
     }
 };
 

@@ -115,8 +115,9 @@ private:
                 loop_choice::row r{in.node, axis, in.node, window < 0 && axis != c_.along && moves_along(in.node) != 0,
                                    window >= 0};
                 const bool again = arrays == &b_.looped && (loops_around(in.node) & ~at(in.node).axes) != 0;
-                bool gain =
-                    window >= 0 || arrays == &b_.inputs || again || b_.vector_of_row(r, length_of(axis)) > bytes_of(in);
+                bool gain = window >= 0 || arrays == &b_.inputs || again ||
+                            b_.vector_of_row(r, length_of(axis)) > bytes_of(in) ||
+                            b_.is_run_of_rows(r, length_of(axis), c_.along, c_.elements);
                 for (std::size_t i = 0; i < found.size() && r.like == r.operand; ++i)
                     if (are_alike(found[i], r)) r.like = found[i].like, gains[i] = gain = true;
                 found.push_back(r);
