@@ -2,12 +2,15 @@
 // their kernels, and the time to the first result.
 //   compositions RESULTS.jsonl [SHRINK]
 // SHRINK divides the first extent of every shape by 2^SHRINK, for trials without goals.
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <tuple>
 #include <vector>
 
 #include <ingot/ingot.hpp>
 
+#include "composing.hpp"
 #include "goal_table.hpp"
 
 using namespace ingot;
@@ -30,6 +33,7 @@ public:
         sobel();
         grey();
         density();
+        drawn();
     }
 
 private:
@@ -154,6 +158,51 @@ private:
             const auto d = x(all, newaxis) - x(newaxis);
             z = sum(exp(-2.0f * sum(d * d, -1)) * w, 1);
         });
+    }
+
+    /// Random statements: the share of the time that a sum of two arrays needs for the same bytes, each array read
+    /// once.
+    void drawn() {
+        const std::uint64_t statements = shrink_ == 0 ? 200 : 4;
+        const index_t n = first(4096), m = 8192;
+        bench::composer<float> c(0, n, m);
+        const array<float> x = random::uniform<float>({n, m}), y = random::uniform<float>({n, m});
+        array<float> z;
+        const auto time_of = [&](const auto& f) {
+            constexpr int calls = 3;
+            f();
+            synchronize();
+            const auto start = clock_type::now();
+            for (int i = 0; i < calls; ++i) f();
+            synchronize();
+            return microseconds_since(start) / calls;
+        };
+        const double array_time = time_of([&] { z = x + y; }) / 3;
+        std::vector<double> times, shares, kernels;
+        for (std::uint64_t seed = 0; kernels.size() < statements; ++seed) {
+            const auto evaluate = [&] {
+                c.restart(seed);
+                const std::uint64_t before = counters().kernel_launches;
+                z = c.draw(4).whole;
+                return static_cast<double>(counters().kernel_launches - before);
+            };
+            const double launched = evaluate();
+            if (launched == 0) continue;  // one of the arrays as it is
+            kernels.push_back(launched);
+            times.push_back(time_of(evaluate));
+            shares.push_back(array_time * static_cast<double>(c.leaves_read() + 1) / times.back());
+            if (std::getenv("INGOT_BENCH_STATEMENTS") != nullptr)
+                std::printf("%5.2f %3.0f kernels %8.0f us, seed %d: %s\n", shares.back(), kernels.back(), times.back(),
+                            static_cast<int>(seed), c.told().c_str());
+        }
+        char note[128];
+        std::snprintf(note, sizeof note, "median share of the roof %.2f, median of %.0f kernels, at most %.0f",
+                      bench::median(shares), bench::median(kernels), *std::ranges::max_element(kernels));
+        out_.add({.section = "compositions",
+                  .name = std::to_string(statements) + " drawn statements of (4096, 8192)",
+                  .unit = "us",
+                  .time = bench::median(times),
+                  .note = note});
     }
 };
 

@@ -19,7 +19,7 @@ using ingot::index_t;
 class goal_table {
 public:
     /// `shrink` divides the first extent of every shape by 2^shrink, for trials without goals.
-    goal_table(const char* section, const char* path, int shrink) : section_(section), out_(path), shrink_(shrink) {}
+    goal_table(const char* section, const char* path, int shrink) : out_(path), shrink_(shrink), section_(section) {}
 
 protected:
     index_t first(index_t extent) const { return std::max<index_t>(extent >> shrink_, 4); }
@@ -52,16 +52,17 @@ protected:
                           std::to_string(static_cast<int>(cold / 1e3)) + " ms"});
     }
 
-private:
     using clock_type = std::chrono::steady_clock;
 
     static double microseconds_since(clock_type::time_point start) {
         return std::chrono::duration<double, std::micro>(clock_type::now() - start).count();
     }
 
-    const char* section_;
     report out_;
     const int shrink_;
+
+private:
+    const char* section_;
 };
 
 }  // namespace bench
