@@ -165,6 +165,11 @@ void check_matrix(const char* operation, extents_ref shape) {
 dtype computed_for(dtype t) {
     return kind_of(t) == kind::floating && promote(t, dtype::f4) == dtype::f4 ? dtype::f4 : dtype::f8;
 }
+any_lazy indexed(const any_lazy& x, std::initializer_list<index_item> items) {
+    view_room view;
+    view_by_index(view, x.extents(), items.begin(), static_cast<int>(items.size()));
+    return x.viewed(view);
+}
 /// Up to so many columns are unrolled.
 constexpr index_t few_columns = 8;
 /// The operand of a pair that `of` makes of a matrix, or of each of its columns where they are few.
@@ -173,21 +178,28 @@ std::vector<any_lazy> in_columns(const any_lazy& rows, const F& of) {
     const index_t columns = rows.extents().data[1];
     if (columns == 0 || columns > few_columns) return {of(rows)};
     std::vector<any_lazy> each;
-    for (index_t k = 0; k < columns; ++k) {
-        const index_item column[] = {as_index_item(all), as_index_item(k)};
-        view_room view;
-        view_by_index(view, rows.extents(), column, 2);
-        each.push_back(of(rows.viewed(view)));
-    }
+    for (index_t k = 0; k < columns; ++k) each.push_back(of(indexed(rows, {as_index_item(all), as_index_item(k)})));
     return each;
 }
 /// The rows along the first of two axes, or along the second one.
 any_lazy along(const any_lazy& rows, bool second) {
     const index_item one = as_index_item(newaxis), every = as_index_item(all), rest = as_index_item(ellipsis);
-    const index_item items[] = {second ? one : every, second ? every : one, rest};
+    return indexed(rows, {second ? one : every, second ? every : one, rest});
+}
+/// The operand whose rows move along the results' inner axis. Few columns that each of `many` rows reads are copied
+/// apart, so that each is contiguous.
+std::vector<any_lazy> inner_operand(const any_lazy& rows, index_t many) {
+    constexpr index_t worth_copying = 256;
+    const index_t columns = rows.extents().data[1];
+    if (columns < 2 || columns > few_columns || many < worth_copying)
+        return in_columns(rows, [](const any_lazy& x) { return along(x, true); });
     view_room view;
-    view_by_index(view, rows.extents(), items, 3);
-    return rows.viewed(view);
+    view_permuted(view, rows.extents(), nullptr, "transpose");
+    const any_lazy apart = apply(op::positive, {rows.viewed(view)}).kept();
+    std::vector<any_lazy> each;
+    for (index_t k = 0; k < columns; ++k)
+        each.push_back(indexed(apart, {as_index_item(newaxis), as_index_item(k), as_index_item(all)}));
+    return each;
 }
 
 // ---- pairs of rows ---------------------------------------------------------------------------------------------
@@ -233,8 +245,7 @@ tree_ref distances_between(const char* operation, const any_expression& a, const
     const metric_row& row = row_of(operation, m, p);
     const dtype type = computed_for(promote(a.type, b.type));
     const row_pair pairs(in_columns(rows_for(row, a, type), [](const any_lazy& x) { return along(x, false); }),
-                         in_columns(rows_for(row, b, type), [](const any_lazy& x) { return along(x, true); }),
-                         of_a.data[1]);
+                         inner_operand(rows_for(row, b, type), of_a.data[0]), of_a.data[1]);
     return row.distance(pairs, p).tree();
 }
 
@@ -249,10 +260,9 @@ tree_ref distances_within(const any_expression& x, metric m, double p) {
     }
     // The whole matrix in a temporary costs twice the operations, and a place of one index for each pair; gathers of
     // rows would find the pair anew for each column of both.
-    const auto operand = [&](bool second) {
-        return in_columns(rows, [&](const any_lazy& e) { return along(e, second); });
-    };
-    const any_lazy whole = row.distance(row_pair(operand(false), operand(true), columns), p).kept();
+    const row_pair pairs_of_rows(in_columns(rows, [](const any_lazy& x) { return along(x, false); }),
+                                 inner_operand(rows, n), columns);
+    const any_lazy whole = row.distance(pairs_of_rows, p).kept();
     const any_lazy flat(reshape_tree(whole.tree(), std::array<index_t, 1>{n * n}, 0), whole.type());
     const row_pairs pairs = pairs_of(n);
     return runtime::elements_at(flat, lazy<index_t>(pairs.first * n + pairs.second)).tree();

@@ -117,6 +117,12 @@ TEST_CASE("distances are one kernel, and so is what is computed of them") {
     CHECK(kernels(min(spatial::cdist(a, b), 1)) == 1);
     CHECK(kernels(sum(exp(-spatial::cdist(a, b)), 1)) == 1);
     CHECK(kernels(spatial::cdist(drawn<double>({40, 20}, 1), drawn<double>({30, 20}, 2))) == 1);
+    // Where many rows read few columns, these are copied apart.
+    const array<double> many = drawn<double>({300, 3}, 3);
+    CHECK(kernels(exp(-spatial::cdist(many, b))) == 2);
+    CHECK(allclose(result(slice(0, 40)), exp(-spatial::cdist(many(slice(0, 40)), b)), 1e-14, 1e-14).item());
+    CHECK(allclose(spatial::cdist(many, many)(slice(0, 40)), spatial::cdist(many(slice(0, 40)), many), 1e-14, 1e-14)
+              .item());
 }
 
 TEST_CASE("matrices and exponents that do not fit are said") {
