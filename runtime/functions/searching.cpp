@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -83,17 +85,18 @@ std::vector<index_t> repeat_points(std::vector<double>& xp, double period) {
     return order;
 }
 
-/// Each piece between points as one record (library_texts.hpp), where there are more places than points: few loads and
-/// no division at each place. Else empty. The last record has the number of points a unit in place of a slope.
+/// The points as `interp` reads them where there are more places than points (library_texts.cpp), else empty: the
+/// places and values, the slopes, and how many points there are in a unit. Points are evenly spaced where each is
+/// within 2^-13 of its number.
 lazy<double> pieces_of(const array<double>& xp, const lazy<double>& fp, index_t places) {
     const index_t n = xp.size();
-    if (n < 2 || places < n) return zeros<double>({0});
-    const lazy<double> x = xp, from = x(slice(none, -1)), to = x(slice(1, none)), last = x(slice(-1, none)),
-                       width = last - x(slice(0, 1));
-    const lazy<double> slopes = (fp(slice(1, none)) - fp(slice(none, -1))) / (to - from);
-    const lazy<double> next = concatenate({to, last}, 0),
-                       all_slopes = concatenate({slopes, lazy<double>(static_cast<double>(n - 1) / width)}, 0);
-    return stack({x, next, fp, all_slopes}, 1);
+    if (n < 2 || n > std::numeric_limits<std::int32_t>::max() / 3 || places < n) return zeros<double>({0});
+    const lazy<double> x = xp, before = x(slice(none, -1)), behind = x(slice(1, none)), first = x(slice(0, 1));
+    const lazy<double> slopes = (fp(slice(1, none)) - fp(slice(none, -1))) / (behind - before);
+    const lazy<double> a_unit = static_cast<double>(n - 1) / (x(slice(-1, none)) - first);
+    const auto even = all(abs((x - first) * a_unit - arange<double>(n)) < 0x1p-13, 0, keepdims);
+    const lazy<double> known = where(even, a_unit, std::numeric_limits<double>::quiet_NaN());
+    return concatenate({lazy<double>(ravel(stack({x, fp}, 1))), slopes, known}, 0);
 }
 
 template <class T>
@@ -120,7 +123,7 @@ struct interp_points {
         static const interp_kernel text(runtime::statements_of(runtime::library_text::interp), "interp",
                                         runtime::preamble_of(runtime::library_text::interp));
         const int given = period != 0 ? 0 : (has_left ? 1 : 0) + (has_right ? 2 : 0);
-        return text(x, xp, values, pieces_of(xp, values, x.size()), given, left, right, period);
+        return text(x, xp, values, pieces_of(xp, values, period != 0 ? 0 : x.size()), given, left, right, period);
     }
 };
 

@@ -31,20 +31,10 @@ struct raw {
 int64 last_point() { return -1; }
 void keep_point(int64) {}
 
-/// Two neighbouring points: their places, the first one's value, and the slope between them.
-struct interp_piece {
-    double from, to, value, slope;
+struct point_of_pieces {
+    double place, value;
 };
-double places_a_unit(const raw<double>& xp, const raw<double>& pieces) {
-    const int64 n = xp.size();
-    return pieces.size() != 0 ? pieces[4 * n - 1] : static_cast<double>(n - 1) / (xp[n - 1] - xp[0]);
-}
-interp_piece piece_at(const raw<double>& xp, const raw<double>& fp, const raw<double>& pieces, int64 j) {
-    const double* const p = pieces.data + 4 * j;
-    if (pieces.size() != 0) return {p[0], p[1], p[2], p[3]};
-    const int64 next = j + 1 < xp.size() ? j + 1 : j;
-    return {xp[j], xp[next], fp[j], (fp[next] - fp[j]) / (xp[next] - xp[j])};
-}
+point_of_pieces read_point(const double* p) { return {p[0], p[1]}; }
 
 #define INGOT_TEXT(name, parameters, ...) INGOT_TEXT_OF(name, parameters, __VA_ARGS__)
 #define INGOT_TEXT_OF(name, parameters, ...)               \
@@ -103,61 +93,73 @@ INGOT_TEXT(uniform_bin, (T x, raw<T> edges, int32 n, T first, T last, T per_widt
         }
     })
 
-// j: the last point that is not beyond x. It is first sought where the thread found the last one, for places may be
-// sorted, then where it is among evenly spaced points, then at the next three: a few loads in place of a dozen. With
-// infinities the slope may be NaN; then the other side decides.
+// Between evenly spaced points a place says its piece without a branch: `pieces` (searching.cpp) has each point's place
+// and value, then the slopes behind the points, then how many points there are in a unit, NaN where they are not evenly
+// spaced. Else, and near a point, j is the last point that is not beyond x. It is sought where the thread found the last
+// one, for places may be sorted, then where it is among evenly spaced points, then at the next three: a few loads in
+// place of a dozen. With infinities the slope may be NaN; then the other side decides.
 INGOT_TEXT(interp, (double x, raw<double> xp, raw<double> fp, raw<double> pieces, int given, double left, double right,
                     double period, double& y),
-    const int64 n = xp.size();
-    double at = x;
-    if (period != 0) {
-        at = fmod(x, period);
-        if (at < 0) at += period;
+    bool found = false;
+    if (pieces.size() != 0) {
+        const int32 points = (int32)xp.size();
+        const double place = (x - pieces[0]) * pieces[3 * points - 1];
+        const bool inside = place > 0 && place < (double)(points - 1);
+        const int32 near = inside ? (int32)place : 0;
+        const double behind = place - (double)near;
+        const point_of_pieces p = read_point(&pieces[2 * near]);
+        y = pieces[2 * points + near] * (x - p.place) + p.value;
+        found = inside && behind > 0x1p-12 && behind < 1 - 0x1p-12 && y == y;
     }
-    interp_piece p = {};
-    int64 j = 0, m = n;
-    bool is_read = false;
-    const int64 last = last_point();
-    if (last >= 0 && last + 1 < n && xp[last] <= at && at < xp[last + 1]) {
-        j = last;
-        m = 1;
-    }
-    if (m > 1) {
-        const double place = (at - xp[0]) * places_a_unit(xp, pieces);
-        if (place >= 0 && place < (double)(n - 1)) {
-            int64 near = (int64)place;
-            p = piece_at(xp, fp, pieces, near);
-            if (at < p.from && near > 0) p = piece_at(xp, fp, pieces, --near);
-            if (p.from <= at && at < p.to) {
-                j = near;
-                m = 1;
-                is_read = true;
-            }
+    if (!found) {
+        const int64 n = xp.size();
+        double at = x;
+        if (period != 0) {
+            at = fmod(x, period);
+            if (at < 0) at += period;
         }
-        if (m > 1 && last >= 0 && last + 4 < n && xp[last] <= at && at < xp[last + 4]) {
+        int64 j = 0, m = n;
+        const int64 last = last_point();
+        if (last >= 0 && last + 1 < n && xp[last] <= at && at < xp[last + 1]) {
             j = last;
-            m = 4;
+            m = 1;
         }
-        while (m > 1) {
-            const int64 half = m >> 1;
-            j += xp[j + half] <= at ? half : 0;
-            m -= half;
+        if (m > 1) {
+            const double place = (at - xp[0]) * ((double)(n - 1) / (xp[n - 1] - xp[0]));
+            if (place >= 0 && place < (double)(n - 1)) {
+                int64 near = (int64)place;
+                if (at < xp[near]) --near;
+                if (near >= 0 && xp[near] <= at && at < xp[near + 1]) {
+                    j = near;
+                    m = 1;
+                }
+            }
+            if (m > 1 && last >= 0 && last + 4 < n && xp[last] <= at && at < xp[last + 4]) {
+                j = last;
+                m = 4;
+            }
+            while (m > 1) {
+                const int64 half = m >> 1;
+                j += xp[j + half] <= at ? half : 0;
+                m -= half;
+            }
+            keep_point(j);
         }
-        keep_point(j);
-    }
-    if (!is_read) p = piece_at(xp, fp, pieces, j);
-    if (at != at && n > 1) {
-        y = at;
-    } else if (at < xp[0]) {
-        y = given & 1 ? left : fp[0];
-    } else if (at > xp[n - 1]) {
-        y = given & 2 ? right : fp[n - 1];
-    } else if (j == n - 1 || p.from == at) {
-        y = p.value;
-    } else {
-        y = p.slope * (at - p.from) + p.value;
-        if (y != y) y = p.slope * (at - p.to) + fp[j + 1];
-        if (y != y && p.value == fp[j + 1]) y = p.value;
+        if (at != at && n > 1) {
+            y = at;
+        } else if (at < xp[0]) {
+            y = given & 1 ? left : fp[0];
+        } else if (at > xp[n - 1]) {
+            y = given & 2 ? right : fp[n - 1];
+        } else if (j == n - 1 || xp[j] == at) {
+            y = fp[j];
+        } else {
+            const double slope =
+                pieces.size() != 0 ? pieces[2 * n + j] : (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j]);
+            y = slope * (at - xp[j]) + fp[j];
+            if (y != y) y = slope * (at - xp[j + 1]) + fp[j + 1];
+            if (y != y && fp[j] == fp[j + 1]) y = fp[j];
+        }
     })
 // clang-format on
 #undef INGOT_COUNT_WHILE
@@ -264,20 +266,17 @@ std::string statements_of(library_text which) { return in_lines(text_of(which));
 
 std::string_view preamble_of(library_text which) {
     if (which != library_text::interp) return {};
-    return R"(/// Two neighbouring points: their places, the first one's value, and the slope between them.
-struct interp_piece { double from, to, value, slope; };
+    return R"(struct point_of_pieces { double place, value; };
 #ifdef __CUDA_ARCH__
-#define INTERP_FUNCTION __device__ __forceinline__
 __device__ inline long long last_point() { return -1; }
 __device__ inline void keep_point(long long) {}
-/// A piece is read by two vectors.
-__device__ __forceinline__ interp_piece read_piece(const double* from) {
-    uint4 words[2] = {__ldg(reinterpret_cast<const uint4*>(from)), __ldg(reinterpret_cast<const uint4*>(from) + 1)};
-    return reinterpret_cast<interp_piece&>(words);
+/// A point is read as a vector.
+__device__ __forceinline__ point_of_pieces read_point(const double* from) {
+    uint4 words[1] = {__ldg(reinterpret_cast<const uint4*>(from))};
+    return reinterpret_cast<point_of_pieces&>(words);
 }
 #else
-#define INTERP_FUNCTION static inline
-static inline interp_piece read_piece(const double* p) { return {p[0], p[1], p[2], p[3]}; }
+static inline point_of_pieces read_point(const double* p) { return {p[0], p[1]}; }
 /// The point that this thread or another one found: any number is as right. Stacks lie apart, so that threads seldom
 /// share one; a thread_local variable in a loaded library is a call for each element.
 static inline long long* kept_point() {
@@ -287,19 +286,7 @@ static inline long long* kept_point() {
 }
 static inline long long last_point() { return __atomic_load_n(kept_point(), __ATOMIC_RELAXED); }
 static inline void keep_point(long long j) { __atomic_store_n(kept_point(), j, __ATOMIC_RELAXED); }
-#endif
-template <class array>
-INTERP_FUNCTION double places_a_unit(const array& xp, const array& pieces) {
-    const long long n = xp.size();
-    return pieces.size() != 0 ? pieces[4 * n - 1] : (double)(n - 1) / (xp[n - 1] - xp[0]);
-}
-/// The piece behind point j. The last one ends where it begins.
-template <class array>
-INTERP_FUNCTION interp_piece piece_at(const array& xp, const array& fp, const array& pieces, long long j) {
-    if (pieces.size() != 0) return read_piece(&pieces[4 * j]);
-    const long long next = j + 1 < xp.size() ? j + 1 : j;
-    return {xp[j], xp[next], fp[j], (fp[next] - fp[j]) / (xp[next] - xp[j])};
-})";
+#endif)";
 }
 
 text_function function_of(const codegen::user_text& t) {

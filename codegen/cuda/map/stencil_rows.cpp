@@ -189,8 +189,11 @@ void stencil_map::declare_loader(const view_window& w, const row_line& line) {
     const number_range& s = ranges.begin()->second;
     const bool same = std::ranges::all_of(
         ranges, [&](const auto& other) { return other.second.low == s.low && other.second.high == s.high; });
-    // Rows between the first and the last one needed are in the buffer, but rows of other planes need not be.
-    if (same && (!w.moves_aside || ranges.contains(""))) {
+    // Rows between the first and the last one needed are in the buffer, but rows of other planes need not be. Few rows
+    // take fewer registers by a condition each.
+    constexpr std::size_t many_rows = 5;
+    const bool always = ranges.contains("");
+    if (same && (ranges.size() == 1 ? always : ranges.size() >= many_rows && (always || !w.moves_aside))) {
         out.line("    ", loaders.by_elements, "(to, from - ", w.first, ", column - ", w.first, ", ", s.low, ", ", n,
                  " + ", parenthesised(s.high), ");");
     } else {
