@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -129,6 +132,49 @@ axis_reads reads_of(const numbers& place, index_t extent, int order, border mode
     return r;
 }
 
+/// The places of an axis that all other axes share, as tables of 32-bit indices and of weights in the values' type R:
+/// they are computed once, and a statement over all elements reads them. An element outside has the index `none`.
+template <class R>
+struct axis_tables {
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    using indices = lazy<std::uint32_t>;
+
+    std::vector<indices> at;
+    std::vector<lazy<R>> weights;  // none where the order is 0
+    std::vector<lazy<bool>> elements;
+    std::optional<lazy<bool>> inside;
+
+    /// `all_inside` is whether all places lie inside the axis.
+    axis_tables(const numbers& place, index_t extent, int order, border mode, bool all_inside) {
+        const axis_reads r = reads_of(place, extent, order, mode, 0);
+        const auto last = static_cast<std::uint32_t>(extent - 1);
+        const auto table = [&](std::size_t k, const std::optional<lazy<bool>>& here) {
+            const indices found(astype<std::uint32_t>(r.at[k]));
+            return here ? indices(where(*here, found, none)).kept() : found.kept();
+        };
+        const auto neighbour = [&](const indices& i) { return indices(minimum(i, last)); };
+        if (mode == border::grid_constant) {
+            for (std::size_t k = 0; k < r.at.size(); ++k) {
+                const indices found = table(k, r.elements[k]);
+                at.push_back(neighbour(found));
+                elements.push_back(lazy<bool>(found <= last));
+            }
+        } else {
+            const bool tested = r.inside && !all_inside;
+            const indices first = table(0, tested ? r.inside : std::nullopt);
+            at.push_back(tested ? neighbour(first) : first);
+            if (tested) inside = lazy<bool>(first <= last);
+            // With other borders, the neighbour of the last element or of the one before the first is another.
+            const bool clips = mode == border::constant || mode == border::nearest || mode == border::wrap;
+            if (order == 1) at.push_back(clips ? neighbour(indices(at[0] + 1)) : table(1, std::nullopt));
+        }
+        if (order == 1) {
+            const lazy<R> behind = lazy<R>(astype<R>(r.weights[1])).kept();
+            weights = {lazy<R>(1 - behind), behind};
+        }
+    }
+};
+
 /// The options that all functions have.
 struct spline {
     int order;
@@ -215,43 +261,54 @@ any_lazy in_type_of(const any_lazy& values, const F& f) {
     return values.type() == dtype::f4 ? f(std::type_identity<float>{}) : f(std::type_identity<double>{});
 }
 
+/// The places of one axis, which other axes share; whether all lie inside the axis, and how many elements of the result
+/// have one place.
+struct axis_places {
+    numbers at;
+    bool all_inside = false;
+    index_t shared_by = 1;
+};
+
+/// x read along an axis at the places r, which axis_reads or axis_tables have; `inside` becomes where all are inside.
+template <class R, class Reads>
+lazy<R> read_along(const lazy<R>& x, std::size_t axis, const Reads& r, double cval, std::optional<lazy<bool>>& inside) {
+    std::vector<index_t> added(static_cast<std::size_t>(x.ndim()) - 1 - axis);
+    std::iota(added.begin(), added.end(), 1);
+    const axes behind(added);
+    std::optional<lazy<R>> sum;
+    for (std::size_t k = 0; k < r.at.size(); ++k) {
+        lazy<R> value(take<unchecked_mode>(x, r.at[k], static_cast<index_t>(axis)));
+        if (!r.elements.empty()) value = where(expand_dims(r.elements[k], behind), value, static_cast<R>(cval));
+        if (!r.weights.empty()) value = value * astype<R>(expand_dims(r.weights[k], behind));
+        sum = sum ? lazy<R>(*sum + value) : value;
+    }
+    if (r.inside) {
+        const lazy<bool> here(expand_dims(*r.inside, behind));
+        inside = inside ? lazy<bool>(*inside && here) : here;
+    }
+    return *sum;
+}
+
 /// One axis after the other is read at its own places; where there are none, an axis stays.
-any_lazy read_along_axes(const coefficients& c, const std::vector<std::optional<numbers>>& places, const spline& how,
-                         dtype type) {
-    const std::size_t rank = places.size();
-    return rounded_as(in_type_of(c.values,
-                                 [&]<class R>(std::type_identity<R>) -> any_lazy {
-                                     const auto outside = static_cast<R>(how.cval);
-                                     lazy<R> x = c.values.as<R>();
-                                     std::optional<lazy<bool>> inside;
-                                     for (std::size_t j = 0; j < rank; ++j) {
-                                         if (!places[j]) continue;
-                                         const auto axis = static_cast<index_t>(j);
-                                         const axes behind = [&] {
-                                             std::vector<index_t> added(rank - 1 - j);
-                                             std::iota(added.begin(), added.end(), 1);
-                                             return axes(added);
-                                         }();
-                                         const axis_reads r = reads_of(*places[j], x.shape()[static_cast<int>(j)],
-                                                                       how.order, how.mode, c.padded);
-                                         std::optional<lazy<R>> sum;
-                                         for (std::size_t k = 0; k < r.at.size(); ++k) {
-                                             lazy<R> value(take<unchecked_mode>(x, r.at[k], axis));
-                                             if (!r.elements.empty())
-                                                 value = where(expand_dims(r.elements[k], behind), value, outside);
-                                             if (!r.weights.empty())
-                                                 value = value * astype<R>(expand_dims(r.weights[k], behind));
-                                             sum = sum ? lazy<R>(*sum + value) : value;
-                                         }
-                                         if (r.inside) {
-                                             const lazy<bool> here(expand_dims(*r.inside, behind));
-                                             inside = inside ? lazy<bool>(*inside && here) : here;
-                                         }
-                                         x = how.order > 1 ? sum->kept() : *sum;
-                                     }
-                                     return any_lazy(inside ? lazy<R>(where(*inside, x, outside)) : x);
-                                 }),
-                      type);
+any_lazy read_along_axes(const coefficients& c, const std::vector<std::optional<axis_places>>& places,
+                         const spline& how, dtype type) {
+    constexpr index_t enough_to_share = 16, most_indices = std::numeric_limits<std::uint32_t>::max();
+    const auto read = [&]<class R>(std::type_identity<R>) -> any_lazy {
+        lazy<R> x = c.values.as<R>();
+        std::optional<lazy<bool>> inside;
+        for (std::size_t j = 0; j < places.size(); ++j) {
+            if (!places[j]) continue;
+            const axis_places& p = *places[j];
+            const index_t extent = x.shape()[static_cast<int>(j)];
+            if (how.order <= 1 && p.shared_by >= enough_to_share && extent < most_indices)
+                x = read_along(x, j, axis_tables<R>(p.at, extent, how.order, how.mode, p.all_inside), how.cval, inside);
+            else
+                x = read_along(x, j, reads_of(p.at, extent, how.order, how.mode, c.padded), how.cval, inside);
+            if (how.order > 1) x = x.kept();
+        }
+        return any_lazy(inside ? lazy<R>(where(*inside, x, static_cast<R>(how.cval))) : x);
+    };
+    return rounded_as(in_type_of(c.values, read), type);
 }
 
 /// The index along an axis with `behind` axes of extent 1 behind it.
@@ -318,21 +375,34 @@ bool has_none(const std::vector<index_t>& shape) { return std::ranges::find(shap
 struct scale {
     double step = 1, first = 0, more = 0;
     bool is_identity() const { return step == 1 && first == 0 && more == 0; }
+    template <class X>
+    auto at(const X& i) const {
+        return (i + first) * step + more;
+    }
+    /// Whether `count` elements lie inside an axis.
+    bool stays_inside(index_t count, index_t extent) const {
+        const double ends[] = {at(0.0), at(static_cast<double>(count - 1))};
+        return std::ranges::all_of(ends, [&](double x) { return x >= 0 && x <= static_cast<double>(extent - 1); });
+    }
 };
 
 any_lazy scaled(const char* operation, const image& e, const std::vector<scale>& scales,
                 const std::vector<index_t>& shape, const spline& how) {
     const extents_ref given = e.tree->extents();
     std::vector<bool> used;
-    std::vector<std::optional<numbers>> places;
+    std::vector<std::optional<axis_places>> places;
     for (std::size_t j = 0; j < scales.size(); ++j) {
         const scale& s = scales[j];
         used.push_back(!s.is_identity() || given.data[j] != shape[j]);
         places.emplace_back();
-        if (used[j]) places[j] = numbers((astype<double>(counted(shape[j])) + s.first) * s.step + s.more);
+        if (used[j])
+            places[j] = {numbers(s.at(astype<double>(counted(shape[j])))), s.stays_inside(shape[j], given.data[j])};
     }
     const coefficients c = coefficients_of(operation, e, how, used);
     if (has_none(shape) || given.size() == 0) return filled(e, shape, how.cval);
+    const index_t all = std::accumulate(shape.begin(), shape.end(), index_t{1}, std::multiplies<>());
+    for (std::size_t j = 0; j < places.size(); ++j)
+        if (places[j]) places[j]->shared_by = all / shape[j];
     return read_along_axes(c, places, how, e.type);
 }
 
