@@ -103,6 +103,22 @@ TEST_CASE("shifts, zooms, matrices and turns") {
     c.run();
 }
 
+TEST_CASE("single places of single values are exact") {
+    if (!testing::has_scipy()) return;
+    numpy_cases c;
+    c.forgive(4);
+    const array<float> x = drawn<float>({40, 3, 51}, 5);
+    array<float> at = astype<float>(places_around(x.shape(), 6));
+    at(slice(0, 3), 0) = 1e9f;
+    at(slice(0, 3), 1) = -1e9f;
+    for (const border b : {border::constant, border::nearest})
+        c.add("ndimage.map_coordinates(a, b, order=1" + name_of(b) + ", cval=2.5)",
+              ndimage::map_coordinates(x, at, {.order = 1, .mode = b, .cval = 2.5}), x, at);
+    const array<float> lines = drawn<float>({7, 31}, 7), turns{{0, 1.5f, 3, 30}, {-1, 30, 30.5f, 12.25f}};
+    c.add("ndimage.map_coordinates(a, b, order=1)", ndimage::map_coordinates(lines, turns, {.order = 1}), lines, turns);
+    c.run();
+}
+
 TEST_CASE("places that many elements share, by every border") {
     if (!testing::has_scipy()) return;
     numpy_cases c;
