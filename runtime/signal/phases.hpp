@@ -27,9 +27,10 @@ struct phase_sums {
     double beyond;
 };
 
-/// Whether registers have room for the elements and results of a thread, and a launch for the taps.
-bool phases_fit_registers(const rate_filter&, dtype);
-/// The sums by a filter whose phases fit.
+/// Whether registers have room for the elements and results of a thread, a launch for the taps, and rows of `count`
+/// results are long enough for blocks.
+bool can_sum_phases(const rate_filter&, dtype, detail::index_t rows, detail::index_t count);
+/// The sums, where they can be.
 void sum_phases_on_gpu(const rate_filter&, const phase_sums&, stream_state&);
 
 }  // namespace ingot::runtime

@@ -6,7 +6,6 @@
 #include <string>
 
 #include <ingot/core/dtype.hpp>
-#include <ingot/core/error.hpp>
 
 #include "runtime/kernels/own_kernels.hpp"
 #include "runtime/signal/phases.cuh.hpp"
@@ -14,6 +13,8 @@
 namespace ingot::runtime {
 
 using detail::index_t;
+
+#ifdef INGOT_HAS_CUDA_HEADERS
 
 namespace {
 
@@ -36,11 +37,17 @@ index_t periods_of_thread(const rate_filter& f, dtype type) {
     return 0;
 }
 
+index_t results_of_block(const rate_filter& f, dtype type) { return threads * periods_of_thread(f, type) * f.up; }
+constexpr index_t blocks_of_row(index_t results, index_t count) { return (count + results - 1) / results; }
+
 }  // namespace
 
-#ifdef INGOT_HAS_CUDA_HEADERS
-
-bool phases_fit_registers(const rate_filter& f, dtype type) { return periods_of_thread(f, type) != 0; }
+bool can_sum_phases(const rate_filter& f, dtype type, index_t rows, index_t count) {
+    constexpr index_t most_idle = 4;  // times as many threads as have results; a single row is short anyway
+    const index_t results = results_of_block(f, type);
+    return results != 0 && blocks_of_row(results, count) <= INT32_MAX / std::max<index_t>(rows, 1) &&
+           (rows == 1 || count * most_idle >= results);
+}
 
 namespace {
 
@@ -71,10 +78,8 @@ std::string text_of_phases(const rate_filter& f, dtype type) {
 
 template <class T, class R>
 void sum_phases(const rate_filter& f, const phase_sums& s, stream_state& stream) {
-    const index_t step = threads * periods_of_thread(f, s.type);  // periods of a block
-    const index_t tiles = (s.count + step * f.up - 1) / (step * f.up), blocks = tiles * s.rows;
+    const index_t tiles = blocks_of_row(results_of_block(f, s.type), s.count), blocks = tiles * s.rows;
     if (blocks == 0) return;
-    if (blocks > INT32_MAX) throw shape_error("[resample] too many blocks of a launch: " + std::to_string(blocks));
     phase_arguments<T, R> a{static_cast<const T*>(s.elements),
                             static_cast<T*>(s.results),
                             s.extent,
@@ -108,7 +113,7 @@ void sum_phases_on_gpu(const rate_filter& f, const phase_sums& s, stream_state& 
 
 #else
 
-bool phases_fit_registers(const rate_filter&, dtype) { return false; }
+bool can_sum_phases(const rate_filter&, dtype, index_t, index_t) { return false; }
 void sum_phases_on_gpu(const rate_filter&, const phase_sums&, stream_state&) {}
 
 #endif

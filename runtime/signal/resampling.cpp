@@ -152,7 +152,8 @@ lazy<T> summed_by_phases(const lazy<T>& x, const rate_filter& f, index_t count, 
 /// up) times element k; the next period is `down` elements behind.
 template <class T>
 lazy<T> at_other_rate(const lazy<T>& x, const rate_filter& f, index_t count, double beyond, ingot::device where) {
-    if (where.is_cuda() && runtime::phases_fit_registers(f, dtype_of<T>)) return summed_by_phases(x, f, count, beyond);
+    if (where.is_cuda() && runtime::can_sum_phases(f, dtype_of<T>, x.shape()[0], count))
+        return summed_by_phases(x, f, count, beyond);
     // About 32 elements of the result are one row of a product of matrices: the window's elements that meet no tap cost
     // less than sums that are no library's.
     const index_t periods = periods_of_row(f, count), outputs = periods * f.up, step = periods * f.down;
