@@ -33,15 +33,13 @@ constexpr int window = behind + ((up - 1) * down + place) / up + 1;
 constexpr int step = periods * down, made = periods * up, held = window + step - down;
 constexpr int tile = (threads - 1) * step + held, all_made = threads * made;
 
-/// The most elements that an access of shared memory moves, where a thread's begin at multiples of n.
-constexpr int vector_of(int n) {
-    int v = 1;
-    while (n % (2 * v) == 0 && 2 * v * int(sizeof(number)) <= 16) v *= 2;
-    return v;
-}
 template <int n>
 struct alignas(n * sizeof(number)) vector { number of[n]; };
-constexpr int read = vector_of(step), written = vector_of(made), reads = (held + read - 1) / read;
+// The elements that an access of shared memory moves, where a thread's begin at multiples of `step` or `made`.
+constexpr int most = 16 / sizeof(number);
+constexpr int read = step % 4 == 0 && most >= 4 ? 4 : step % 2 == 0 && most >= 2 ? 2 : 1;
+constexpr int written = made % 4 == 0 && most >= 4 ? 4 : made % 2 == 0 && most >= 2 ? 2 : 1;
+constexpr int reads = (held + read - 1) / read;
 constexpr int room = (threads - 1) * step + reads * read;
 
 extern "C" __global__ void __launch_bounds__(threads) sum_phases(const __grid_constant__ arguments a) {
