@@ -381,6 +381,9 @@ std::string kernel_builder::add_border_index(detail::place_rule rule) {
 
 std::string kernel_builder::gathered_index(const unravelling& u, const std::string& value) {
     const dtype given = graph.nodes[u.index].type;
+    // Unsigned indices do not count from the end.
+    if (u.mode == detail::unchecked_mode && (given == dtype::u4 || given == dtype::u8))
+        return signed_index() + '(' + value + ')';
     const bool narrow = !wide() && (detail::size_of(given) < 4 || given == dtype::i4);
     const std::string type = needs.type(narrow ? dtype::i4 : dtype::i8), result = signed_index();
     const std::string n = type + '(' + extent(u.axes[0]) + ')';

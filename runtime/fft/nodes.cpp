@@ -1,5 +1,6 @@
 // The nodes of Fourier, cosine and sine transforms: library calls between the preparation of their elements and of
 // their results.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -28,6 +29,25 @@ template <class T>
 lazy<T> with_points(const char* operation, lazy<T> x, std::span<const transformed_axis> all) {
     for (const transformed_axis& a : all) x = with_points(operation, x, a);
     return x;
+}
+
+/// The calls with the first one's last axis alone in front, where its other axes have at least twice as many points as
+/// x elements: rows of zeros are not transformed along it.
+std::vector<std::vector<transformed_axis>> without_rows_of_zeros(std::vector<std::vector<transformed_axis>> calls,
+                                                                 extents_ref shape) {
+    constexpr double most_of_one_call = 1 << 18;  // points, below which a further call costs more
+    std::vector<transformed_axis>& first = calls.front();
+    double grown = 1, all = static_cast<double>(first.back().points);
+    for (std::size_t i = 0; i + 1 < first.size(); ++i) {
+        const auto given = static_cast<double>(std::max<index_t>(shape.data[first[i].axis], 1));
+        grown *= static_cast<double>(first[i].points) / given;
+        all *= static_cast<double>(first[i].points);
+    }
+    if (grown < 2 || all < most_of_one_call) return calls;
+    std::vector<transformed_axis> others(first.begin(), first.end() - 1);
+    first.erase(first.begin(), first.end() - 1);
+    calls.insert(calls.begin() + 1, std::move(others));
+    return calls;
 }
 
 /// f(x) times a factor. If a kernel computes x, the kernel multiplies; an array is read in place, so the reader of the
@@ -297,8 +317,9 @@ lazy<R> along_axis(const char* operation, const lazy<R>& e, const transformed_ax
 template <class R>
 auto transforms<R>::of_complex(const char* operation, const lazy<C>& e, along all, fft::norm how,
                                bool inverse) -> lazy<C> {
-    const auto calls = calls_of_transform(all, false);
+    auto calls = calls_of_transform(all, false);
     if (calls.empty()) return e;
+    calls = without_rows_of_zeros(std::move(calls), e.tree()->extents());
     return scaled_transform(with_points(operation, e, calls.front()), factor_of_transform(how, all, inverse),
                             [&](const lazy<C>& x) { return transformed(operation, x, calls, inverse); });
 }
@@ -307,7 +328,7 @@ template <class R>
 auto transforms<R>::of_reals(const char* operation, const lazy<R>& e, along all, fft::norm how) -> lazy<C> {
     using enum library_function;
     check_has_axes(operation, all);
-    const auto calls = calls_of_transform(all, true);
+    const auto calls = without_rows_of_zeros(calls_of_transform(all, true), e.tree()->extents());
     const std::vector<transformed_axis>& first = calls.front();
     return scaled_transform(with_points(operation, e, first), factor_of_transform(how, all, false),
                             [&](const lazy<R>& x) {

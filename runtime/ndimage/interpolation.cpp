@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -113,7 +116,7 @@ struct axis_reads {
 
 axis_reads reads_of(const numbers& place, index_t extent, int order, border mode, index_t padded) {
     axis_reads r;
-    const numbers x = mapped(place + static_cast<double>(padded), extent, mode);
+    const numbers x = mapped(padded == 0 ? place : numbers(place + static_cast<double>(padded)), extent, mode);
     const double last = static_cast<double>(extent - 1);
     if (mode == border::constant) r.inside = lazy<bool>(x >= 0);
     const numbers middle = order % 2 == 1 ? numbers(floor(x)) : numbers(floor(x + 0.5));
@@ -128,6 +131,49 @@ axis_reads reads_of(const numbers& place, index_t extent, int order, border mode
     }
     return r;
 }
+
+/// The places of an axis that all other axes share, as tables of 32-bit indices and of weights in the values' type R:
+/// they are computed once, and a statement over all elements reads them. An element outside has the index `none`.
+template <class R>
+struct axis_tables {
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    using indices = lazy<std::uint32_t>;
+
+    std::vector<indices> at;
+    std::vector<lazy<R>> weights;  // none where the order is 0
+    std::vector<lazy<bool>> elements;
+    std::optional<lazy<bool>> inside;
+
+    /// `all_inside` is whether all places lie inside the axis.
+    axis_tables(const numbers& place, index_t extent, int order, border mode, bool all_inside) {
+        const axis_reads r = reads_of(place, extent, order, mode, 0);
+        const auto last = static_cast<std::uint32_t>(extent - 1);
+        const auto table = [&](std::size_t k, const std::optional<lazy<bool>>& here) {
+            const indices found(astype<std::uint32_t>(r.at[k]));
+            return here ? indices(where(*here, found, none)).kept() : found.kept();
+        };
+        const auto neighbour = [&](const indices& i) { return indices(minimum(i, last)); };
+        if (mode == border::grid_constant) {
+            for (std::size_t k = 0; k < r.at.size(); ++k) {
+                const indices found = table(k, r.elements[k]);
+                at.push_back(neighbour(found));
+                elements.push_back(lazy<bool>(found <= last));
+            }
+        } else {
+            const bool tested = r.inside && !all_inside;
+            const indices first = table(0, tested ? r.inside : std::nullopt);
+            at.push_back(tested ? neighbour(first) : first);
+            if (tested) inside = lazy<bool>(first <= last);
+            // With other borders, the neighbour of the last element or of the one before the first is another.
+            const bool clips = mode == border::constant || mode == border::nearest || mode == border::wrap;
+            if (order == 1) at.push_back(clips ? neighbour(indices(at[0] + 1)) : table(1, std::nullopt));
+        }
+        if (order == 1) {
+            const lazy<R> behind = lazy<R>(astype<R>(r.weights[1])).kept();
+            weights = {lazy<R>(1 - behind), behind};
+        }
+    }
+};
 
 /// The options that all functions have.
 struct spline {
@@ -215,43 +261,54 @@ any_lazy in_type_of(const any_lazy& values, const F& f) {
     return values.type() == dtype::f4 ? f(std::type_identity<float>{}) : f(std::type_identity<double>{});
 }
 
+/// The places of one axis, which other axes share; whether all lie inside the axis, and how many elements of the result
+/// have one place.
+struct axis_places {
+    numbers at;
+    bool all_inside = false;
+    index_t shared_by = 1;
+};
+
+/// x read along an axis at the places r, which axis_reads or axis_tables have; `inside` becomes where all are inside.
+template <class R, class Reads>
+lazy<R> read_along(const lazy<R>& x, std::size_t axis, const Reads& r, double cval, std::optional<lazy<bool>>& inside) {
+    std::vector<index_t> added(static_cast<std::size_t>(x.ndim()) - 1 - axis);
+    std::iota(added.begin(), added.end(), 1);
+    const axes behind(added);
+    std::optional<lazy<R>> sum;
+    for (std::size_t k = 0; k < r.at.size(); ++k) {
+        lazy<R> value(take<unchecked_mode>(x, r.at[k], static_cast<index_t>(axis)));
+        if (!r.elements.empty()) value = where(expand_dims(r.elements[k], behind), value, static_cast<R>(cval));
+        if (!r.weights.empty()) value = value * astype<R>(expand_dims(r.weights[k], behind));
+        sum = sum ? lazy<R>(*sum + value) : value;
+    }
+    if (r.inside) {
+        const lazy<bool> here(expand_dims(*r.inside, behind));
+        inside = inside ? lazy<bool>(*inside && here) : here;
+    }
+    return *sum;
+}
+
 /// One axis after the other is read at its own places; where there are none, an axis stays.
-any_lazy read_along_axes(const coefficients& c, const std::vector<std::optional<numbers>>& places, const spline& how,
-                         dtype type) {
-    const std::size_t rank = places.size();
-    return rounded_as(in_type_of(c.values,
-                                 [&]<class R>(std::type_identity<R>) -> any_lazy {
-                                     const auto outside = static_cast<R>(how.cval);
-                                     lazy<R> x = c.values.as<R>();
-                                     std::optional<lazy<bool>> inside;
-                                     for (std::size_t j = 0; j < rank; ++j) {
-                                         if (!places[j]) continue;
-                                         const auto axis = static_cast<index_t>(j);
-                                         const axes behind = [&] {
-                                             std::vector<index_t> added(rank - 1 - j);
-                                             std::iota(added.begin(), added.end(), 1);
-                                             return axes(added);
-                                         }();
-                                         const axis_reads r = reads_of(*places[j], x.shape()[static_cast<int>(j)],
-                                                                       how.order, how.mode, c.padded);
-                                         std::optional<lazy<R>> sum;
-                                         for (std::size_t k = 0; k < r.at.size(); ++k) {
-                                             lazy<R> value(take<unchecked_mode>(x, r.at[k], axis));
-                                             if (!r.elements.empty())
-                                                 value = where(expand_dims(r.elements[k], behind), value, outside);
-                                             if (!r.weights.empty())
-                                                 value = value * astype<R>(expand_dims(r.weights[k], behind));
-                                             sum = sum ? lazy<R>(*sum + value) : value;
-                                         }
-                                         if (r.inside) {
-                                             const lazy<bool> here(expand_dims(*r.inside, behind));
-                                             inside = inside ? lazy<bool>(*inside && here) : here;
-                                         }
-                                         x = how.order > 1 ? sum->kept() : *sum;
-                                     }
-                                     return any_lazy(inside ? lazy<R>(where(*inside, x, outside)) : x);
-                                 }),
-                      type);
+any_lazy read_along_axes(const coefficients& c, const std::vector<std::optional<axis_places>>& places,
+                         const spline& how, dtype type) {
+    constexpr index_t enough_to_share = 16, most_indices = std::numeric_limits<std::uint32_t>::max();
+    const auto read = [&]<class R>(std::type_identity<R>) -> any_lazy {
+        lazy<R> x = c.values.as<R>();
+        std::optional<lazy<bool>> inside;
+        for (std::size_t j = 0; j < places.size(); ++j) {
+            if (!places[j]) continue;
+            const axis_places& p = *places[j];
+            const index_t extent = x.shape()[static_cast<int>(j)];
+            if (how.order <= 1 && p.shared_by >= enough_to_share && extent < most_indices)
+                x = read_along(x, j, axis_tables<R>(p.at, extent, how.order, how.mode, p.all_inside), how.cval, inside);
+            else
+                x = read_along(x, j, reads_of(p.at, extent, how.order, how.mode, c.padded), how.cval, inside);
+            if (how.order > 1) x = x.kept();
+        }
+        return any_lazy(inside ? lazy<R>(where(*inside, x, static_cast<R>(how.cval))) : x);
+    };
+    return rounded_as(in_type_of(c.values, read), type);
 }
 
 /// The index along an axis with `behind` axes of extent 1 behind it.
@@ -259,51 +316,103 @@ lazy<index_t> counted(index_t extent, std::size_t behind = 0) {
     return lazy<index_t>(position_along(extent, static_cast<int>(behind)));
 }
 
+/// The two elements around a place, of orders 0 and 1 with a border that maps no place elsewhere: 32-bit indices, and
+/// weights in the type R of places and values. Where both are float32, they are those of float64.
+template <class R>
+struct near_reads {
+    std::vector<lazy<std::uint32_t>> at;
+    std::vector<lazy<R>> weights;
+    std::vector<lazy<bool>> elements;  // none
+    std::optional<lazy<bool>> inside;
+
+    /// The axis as it is.
+    explicit near_reads(const lazy<index_t>& index) : at{lazy<std::uint32_t>(astype<std::uint32_t>(index))} {}
+    near_reads(const lazy<R>& place, index_t extent, border mode) {
+        using indices = lazy<std::uint32_t>;
+        const auto last = static_cast<std::uint32_t>(extent - 1);
+        const auto end = static_cast<R>(extent - 1);
+        const bool tested = mode == border::constant;
+        const lazy<R> x = tested ? place : lazy<R>(minimum(maximum(place, R(0)), end));
+        if (tested) inside = lazy<bool>(x >= R(0) && x <= end);
+        at = {indices(minimum(astype<std::uint32_t>(x), last))};  // a place beyond the ends, or NaN, has an element
+        at.push_back(indices(minimum(at[0] + 1, last)));
+        const lazy<R> behind(x - floor(x));
+        weights = {lazy<R>(1 - behind), behind};
+    }
+};
+
+/// The elements of x at places that the axes of the result share, weighted and added.
+template <class R, class Reads>
+lazy<R> gathered_around(const lazy<R>& x, const std::vector<Reads>& reads, const std::vector<index_t>& shape,
+                        double cval) {
+    using index = typename decltype(Reads::at)::value_type::value_type;
+    const auto outside = static_cast<R>(cval);
+    const lazy<R> flat(ravel(x));
+    // The sum over the elements around a place: of the axes up to j, their index and where all of them are inside.
+    const auto around = [&](const auto& self, std::size_t j, const lazy<index>& before,
+                            const std::optional<lazy<bool>>& all) -> lazy<R> {
+        if (j == shape.size()) {
+            const lazy<R> value = runtime::elements_at(flat, before).template as<R>();
+            return all ? lazy<R>(where(*all, value, outside)) : value;
+        }
+        const lazy<index> line = j == 0 ? before : lazy<index>(before * static_cast<index>(shape[j]));
+        std::optional<lazy<R>> sum;
+        for (std::size_t k = 0; k < reads[j].at.size(); ++k) {
+            std::optional<lazy<bool>> here = all;
+            if (!reads[j].elements.empty())
+                here = all ? lazy<bool>(*all && reads[j].elements[k]) : reads[j].elements[k];
+            const lazy<index> at = j == 0 ? reads[j].at[k] : lazy<index>(line + reads[j].at[k]);
+            lazy<R> part = self(self, j + 1, at, here);
+            if (!reads[j].weights.empty()) part = part * astype<R>(reads[j].weights[k]);
+            sum = sum ? lazy<R>(*sum + part) : part;
+        }
+        return *sum;
+    };
+    const lazy<R> sum = around(around, 0, lazy<index>(), std::nullopt);
+    std::optional<lazy<bool>> inside;
+    for (const Reads& r : reads)
+        if (r.inside) inside = inside ? lazy<bool>(*inside && *r.inside) : *r.inside;
+    return inside ? lazy<R>(where(*inside, sum, outside)) : sum;
+}
+
+/// Whether near_reads has an operand's elements, at places of this type.
+bool are_near(const std::vector<index_t>& shape, const spline& how, dtype places) {
+    constexpr index_t exact_in_float = index_t{1} << 24;
+    const index_t all = std::accumulate(shape.begin(), shape.end(), index_t{1}, std::multiplies<>());
+    return how.order == 1 && (how.mode == border::constant || how.mode == border::nearest) &&
+           all < std::numeric_limits<std::uint32_t>::max() &&
+           (places != dtype::f4 || std::ranges::all_of(shape, [](index_t n) { return n <= exact_in_float; }));
+}
+
 /// Axes are read at places that depend on several of the result's axes; where there are none, an axis stays.
-any_lazy read_at_places(const coefficients& c, const std::vector<std::optional<numbers>>& places, const spline& how,
+any_lazy read_at_places(const coefficients& c, const std::vector<std::optional<any_lazy>>& places, const spline& how,
                         dtype type) {
     const std::vector<index_t> shape(c.values.extents().span().begin(), c.values.extents().span().end());
-    std::vector<axis_reads> reads;
-    for (std::size_t j = 0; j < shape.size(); ++j) {
-        reads.emplace_back();
-        if (places[j])
-            reads[j] = reads_of(*places[j], shape[j], how.order, how.mode, c.padded);
-        else
-            reads[j].at = {counted(shape[j], shape.size() - 1 - j)};
-    }
-    return rounded_as(
-        in_type_of(c.values,
-                   [&]<class R>(std::type_identity<R>) -> any_lazy {
-                       const auto outside = static_cast<R>(how.cval);
-                       const lazy<R> flat(ravel(c.values.as<R>()));
-                       // The sum over the elements around a place: of the axes up to j, their index and where all of
-                       // them are inside.
-                       const auto around = [&](const auto& self, std::size_t j, const lazy<index_t>& before,
-                                               const std::optional<lazy<bool>>& all) -> lazy<R> {
-                           if (j == shape.size()) {
-                               const lazy<R> value = runtime::elements_at(flat, before).template as<R>();
-                               return all ? lazy<R>(where(*all, value, outside)) : value;
-                           }
-                           std::optional<lazy<R>> sum;
-                           for (std::size_t k = 0; k < reads[j].at.size(); ++k) {
-                               std::optional<lazy<bool>> here = all;
-                               if (!reads[j].elements.empty())
-                                   here = all ? lazy<bool>(*all && reads[j].elements[k]) : reads[j].elements[k];
-                               const lazy<index_t> index =
-                                   j == 0 ? reads[j].at[k] : lazy<index_t>(before * shape[j] + reads[j].at[k]);
-                               lazy<R> part = self(self, j + 1, index, here);
-                               if (!reads[j].weights.empty()) part = part * astype<R>(reads[j].weights[k]);
-                               sum = sum ? lazy<R>(*sum + part) : part;
-                           }
-                           return *sum;
-                       };
-                       const lazy<R> x = around(around, 0, lazy<index_t>(), std::nullopt);
-                       std::optional<lazy<bool>> inside;
-                       for (const axis_reads& r : reads)
-                           if (r.inside) inside = inside ? lazy<bool>(*inside && *r.inside) : *r.inside;
-                       return any_lazy(inside ? lazy<R>(where(*inside, x, outside)) : x);
-                   }),
-        type);
+    const auto is_single = [](const std::optional<any_lazy>& p) { return !p || p->type() == dtype::f4; };
+    const bool all_single = c.values.type() == dtype::f4 && std::ranges::all_of(places, is_single);
+    const auto reads_near = [&]<class P>(std::type_identity<P>) {
+        std::vector<near_reads<P>> reads;
+        for (std::size_t j = 0; j < shape.size(); ++j)
+            reads.push_back(places[j] ? near_reads<P>(places[j]->template as<P>(), shape[j], how.mode)
+                                      : near_reads<P>(counted(shape[j], shape.size() - 1 - j)));
+        return reads;
+    };
+    const auto read = [&]<class R>(std::type_identity<R>) -> any_lazy {
+        const lazy<R> x = c.values.as<R>();
+        if (all_single && are_near(shape, how, dtype::f4))
+            return any_lazy(gathered_around(x, reads_near(std::type_identity<float>()), shape, how.cval));
+        if (are_near(shape, how, dtype::f8))
+            return any_lazy(gathered_around(x, reads_near(std::type_identity<double>()), shape, how.cval));
+        std::vector<axis_reads> reads(shape.size());
+        for (std::size_t j = 0; j < shape.size(); ++j) {
+            if (places[j])
+                reads[j] = reads_of(places[j]->as<double>(), shape[j], how.order, how.mode, c.padded);
+            else
+                reads[j].at = {counted(shape[j], shape.size() - 1 - j)};
+        }
+        return any_lazy(gathered_around(x, reads, shape, how.cval));
+    };
+    return rounded_as(in_type_of(c.values, read), type);
 }
 
 /// A result without elements, or with `value` alone where the operand has none.
@@ -318,21 +427,34 @@ bool has_none(const std::vector<index_t>& shape) { return std::ranges::find(shap
 struct scale {
     double step = 1, first = 0, more = 0;
     bool is_identity() const { return step == 1 && first == 0 && more == 0; }
+    template <class X>
+    auto at(const X& i) const {
+        return (i + first) * step + more;
+    }
+    /// Whether `count` elements lie inside an axis.
+    bool stays_inside(index_t count, index_t extent) const {
+        const double ends[] = {at(0.0), at(static_cast<double>(count - 1))};
+        return std::ranges::all_of(ends, [&](double x) { return x >= 0 && x <= static_cast<double>(extent - 1); });
+    }
 };
 
 any_lazy scaled(const char* operation, const image& e, const std::vector<scale>& scales,
                 const std::vector<index_t>& shape, const spline& how) {
     const extents_ref given = e.tree->extents();
     std::vector<bool> used;
-    std::vector<std::optional<numbers>> places;
+    std::vector<std::optional<axis_places>> places;
     for (std::size_t j = 0; j < scales.size(); ++j) {
         const scale& s = scales[j];
         used.push_back(!s.is_identity() || given.data[j] != shape[j]);
         places.emplace_back();
-        if (used[j]) places[j] = numbers((astype<double>(counted(shape[j])) + s.first) * s.step + s.more);
+        if (used[j])
+            places[j] = {numbers(s.at(astype<double>(counted(shape[j])))), s.stays_inside(shape[j], given.data[j])};
     }
     const coefficients c = coefficients_of(operation, e, how, used);
     if (has_none(shape) || given.size() == 0) return filled(e, shape, how.cval);
+    const index_t all = std::accumulate(shape.begin(), shape.end(), index_t{1}, std::multiplies<>());
+    for (std::size_t j = 0; j < places.size(); ++j)
+        if (places[j]) places[j]->shared_by = all / shape[j];
     return read_along_axes(c, places, how, e.type);
 }
 
@@ -341,18 +463,19 @@ any_lazy at_linear_places(const char* operation, const image& e, const std::vect
                           const std::vector<double>& offset, const std::vector<index_t>& shape, const spline& how) {
     const std::size_t n = offset.size();
     std::vector<bool> used;
-    std::vector<std::optional<numbers>> places;
+    std::vector<std::optional<any_lazy>> places;
     for (std::size_t j = 0; j < n; ++j) {
         bool is_identity = offset[j] == 0 && shape[j] == e.tree->extents().data[j];
         for (std::size_t k = 0; k < n; ++k) is_identity = is_identity && matrix[j * n + k] == (j == k ? 1 : 0);
         used.push_back(!is_identity);
         places.emplace_back();
         if (is_identity) continue;
+        std::optional<numbers> place;
         for (std::size_t k = 0; k < n; ++k) {
             const numbers term(astype<double>(counted(shape[k], n - 1 - k)) * matrix[j * n + k]);
-            places[j] = places[j] ? numbers(*places[j] + term) : term;
+            place = place ? numbers(*place + term) : term;
         }
-        places[j] = numbers(*places[j] + offset[j]);
+        places[j] = any_lazy(numbers(*place + offset[j]));
     }
     const coefficients c = coefficients_of(operation, e, how, used);
     if (has_none(shape) || e.tree->extents().size() == 0) return filled(e, shape, how.cval);
@@ -378,12 +501,12 @@ tree_ref at_coordinates(const char* operation, const image& e, const image& wher
     const coefficients c = coefficients_of(operation, e, s, std::vector<bool>(given.size(), true));
     const std::vector<index_t> shape(all.begin() + 1, all.end());
     if (has_none(shape) || has_none(given)) return filled(e, shape, how.cval).tree();
-    std::vector<std::optional<numbers>> places;
+    std::vector<std::optional<any_lazy>> places;
     for (std::size_t j = 0; j < given.size(); ++j) {
         const index_item at[] = {as_index_item(static_cast<index_t>(j)), as_index_item(ellipsis)};
         view_room view;
         view_by_index(view, coordinates.extents(), at, 2);
-        places.push_back(coordinates.viewed(view).as<double>());
+        places.emplace_back(coordinates.viewed(view));
     }
     return read_at_places(c, places, s, e.type).tree();
 }

@@ -9,6 +9,7 @@
 
 #include <ingot/core/functions.hpp>
 #include <ingot/core/gather.hpp>
+#include <ingot/core/host.hpp>
 #include <ingot/core/places.hpp>
 #include <ingot/core/windows.hpp>
 #include <ingot/fft/transforms.hpp>
@@ -17,14 +18,19 @@
 #include <ingot/signal/recurrences.hpp>
 
 #include "runtime/device/graphs.hpp"
+#include "runtime/device/ordering.hpp"
+#include "runtime/front/evaluate.hpp"
+#include "runtime/signal/phases.hpp"
 #include "runtime/signal/signals.hpp"
 #include "runtime/signal/taps.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot::detail {
 
 using runtime::numbers_on;
 using runtime::part_of_last;
 using runtime::part_of_signal;
+using runtime::rate_filter;
 using runtime::signal_as;
 using runtime::signal_axis;
 
@@ -100,13 +106,6 @@ tree_ref resampled(const image& e, index_t num, const signal::resample_options& 
 
 namespace {
 
-/// Taps of a filter between a step up and a step down, whose tap `middle` meets element 0 for result 0.
-struct rate_filter {
-    std::vector<double> taps;
-    index_t up, down, middle;
-    index_t size() const { return static_cast<index_t>(taps.size()); }
-    double tap(index_t i) const { return i >= 0 && i < size() ? taps[static_cast<std::size_t>(i)] : 0; }
-};
 constexpr index_t floor_of(index_t a, index_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 /// About 32 results in a row of a product, or as many as taps up to 256, so that a row's window is at most twice its
@@ -132,10 +131,29 @@ if (!(y - y == T(0))) {
     return text;
 }
 
+/// The results by one kernel, of rows as they lie.
+template <class T>
+lazy<T> summed_by_phases(const lazy<T>& x, const rate_filter& f, index_t count, double beyond) {
+    const leaf<T> elements = contiguous_values_as<T>(x);
+    runtime::stream_state& stream = *runtime::context_on(elements.on_device()).stream;
+    const shape_like shape = {x.shape()[0], count};
+    leaf<T> results = new_leaf<T>("resample", shape.values(), stream.device);
+    runtime::order_read(*elements.memory(), stream);
+    runtime::order_write(*results.memory(), stream);
+    runtime::sum_phases_on_gpu(f,
+                               {dtype_of<T>, static_cast<const T*>(elements.memory()->data) + elements.where().offset,
+                                results.memory()->data, shape[0], x.shape()[1], count, beyond},
+                               stream);
+    runtime::add(runtime::counter::kernel_launches);
+    return lazy<T>(array<T>(adopted{}, std::move(results)));
+}
+
 /// `count` elements of rows at the other rate. Result p of a period is the sum over k of tap(p * down + middle - k *
 /// up) times element k; the next period is `down` elements behind.
 template <class T>
 lazy<T> at_other_rate(const lazy<T>& x, const rate_filter& f, index_t count, double beyond, ingot::device where) {
+    if (where.is_cuda() && runtime::can_sum_phases(f, dtype_of<T>, x.shape()[0], count))
+        return summed_by_phases(x, f, count, beyond);
     // About 32 elements of the result are one row of a product of matrices: the window's elements that meet no tap cost
     // less than sums that are no library's.
     const index_t periods = periods_of_row(f, count), outputs = periods * f.up, step = periods * f.down;

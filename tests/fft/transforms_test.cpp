@@ -129,6 +129,20 @@ TEST_CASE_TEMPLATE("there and back again", T, float, double) {
     CHECK(error(fft::irfft2(fft::rfft2(r), {4, 5}), r) < bound);
 }
 
+TEST_CASE("rows of zeros are not transformed along the last axis") {
+    if (!test::has_fft()) return;
+    const array<float> x = drawn<float>({2, 30, 40});
+    const array<complex_f> z = drawn<complex_f>({2, 30, 40});
+    const auto wide = [](const auto& e) { return eval(pad(e, {{0, 6}, {0, 226}, {0, 88}})); };
+    const auto error = [](const auto& a, const auto& b) { return max(abs(a - b)).item() / max(abs(b)).item(); };
+    CHECK(error(fft::rfftn(x, {8, 256, 128}, fft::norm::ortho), fft::rfftn(wide(x), fft::norm::ortho)) < 1e-6f);
+    CHECK(error(fft::fftn(z, {8, 256, 128}), fft::fftn(wide(z))) < 1e-6f);
+    CHECK(error(fft::ifftn(z, {8, 256, 128}), fft::ifftn(wide(z))) < 1e-6f);
+    CHECK(error(fft::rfftn(x, {8, 128, 256}, {0, 2, 1}), fft::rfftn(wide(x), none, {0, 2, 1})) < 1e-6f);
+    CHECK(steps(fft::rfftn(x, {8, 256, 128})) == "klkl");
+    CHECK(steps(fft::rfftn(x, {2, 64, 64})) == "kl");
+}
+
 TEST_CASE("several transforms in one statement") {
     if (!test::has_fft()) return;
     const array<complex_f> x = drawn<complex_f>({4, 10});

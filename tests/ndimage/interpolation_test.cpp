@@ -103,6 +103,50 @@ TEST_CASE("shifts, zooms, matrices and turns") {
     c.run();
 }
 
+TEST_CASE("single places of single values are exact") {
+    if (!testing::has_scipy()) return;
+    numpy_cases c;
+    c.forgive(4);
+    const array<float> x = drawn<float>({40, 3, 51}, 5);
+    array<float> at = astype<float>(places_around(x.shape(), 6));
+    at(slice(0, 3), 0) = 1e9f;
+    at(slice(0, 3), 1) = -1e9f;
+    for (const border b : {border::constant, border::nearest})
+        c.add("ndimage.map_coordinates(a, b, order=1" + name_of(b) + ", cval=2.5)",
+              ndimage::map_coordinates(x, at, {.order = 1, .mode = b, .cval = 2.5}), x, at);
+    const array<float> lines = drawn<float>({7, 31}, 7), turns{{0, 1.5f, 3, 30}, {-1, 30, 30.5f, 12.25f}};
+    c.add("ndimage.map_coordinates(a, b, order=1)", ndimage::map_coordinates(lines, turns, {.order = 1}), lines, turns);
+    c.run();
+}
+
+TEST_CASE("places that many elements share, by every border") {
+    if (!testing::has_scipy()) return;
+    numpy_cases c;
+    c.forgive(1 << 12);
+    const array<double> x = drawn<double>({20, 1, 23}, 4);
+    const array<float> y = astype<float>(x);
+    const ndimage::per_axis<double> by = {1.25, 0.5, -26.5}, factors = {1.7, 2, 0.6};
+    unsigned number = static_cast<unsigned>(test::drawing_seed() % 7);
+    for (const border b : {border::reflect, border::constant, border::nearest, border::mirror, border::wrap,
+                           border::grid_wrap, border::grid_constant})
+        for (const int order : {0, 1}) {
+            const bool everything = std::getenv("INGOT_TEST_ALL") != nullptr;
+            if (!everything && number++ % (current_device().is_cuda() ? 7 : 4) != 0) continue;
+            const std::string how = ", order=" + std::to_string(order) + name_of(b) + ", cval=1.5";
+            c.add("ndimage.shift(a, (1.25, 0.5, -26.5)" + how + ")",
+                  ndimage::shift(x, by, {.order = order, .mode = b, .cval = 1.5}), x);
+            c.add("ndimage.shift(a, (1.25, 0.5, -26.5)" + how + ")",
+                  ndimage::shift(y, by, {.order = order, .mode = b, .cval = 1.5}), y);
+            c.add("ndimage.zoom(a, (1.7, 2, 0.6)" + how + ", grid_mode=True)",
+                  ndimage::zoom(x, factors, {.order = order, .mode = b, .cval = 1.5, .grid_mode = true}), x);
+            c.add("ndimage.affine_transform(a, (1.5, 1, -0.8), (-3, 0, 30)" + how + ")",
+                  ndimage::affine_transform(x, {1.5, 1, -0.8},
+                                            {.offset = {-3, 0, 30}, .order = order, .mode = b, .cval = 1.5}),
+                  x);
+        }
+    c.run();
+}
+
 TEST_CASE("interpolated integers are rounded and saturate") {
     if (!testing::has_scipy()) return;
     numpy_cases c;

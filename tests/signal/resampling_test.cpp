@@ -55,6 +55,20 @@ TEST_CASE("another rate by transforms and by phases") {
     CHECK(signal::resample_poly(x(all, slice(0, 0)), 3, 2, {.axis = 1}).size() == 0);
 }
 
+TEST_CASE("rows longer than a block at another rate") {
+    if (!testing::has_scipy()) return;
+    numpy_cases c;
+    c.forgive(128);
+    const array<float> x = drawn<float>({3, 3001}, 3);
+    const array<std::complex<double>> z = drawn<std::complex<double>>({2, 2500}, 4);
+    c.add("signal.resample_poly(a, 3, 2, axis=1, cval=2)", signal::resample_poly(x, 3, 2, {.axis = 1, .cval = 2}), x);
+    c.add("signal.resample_poly(a, 1, 4, axis=1)", signal::resample_poly(x, 1, 4, {.axis = 1}), x);
+    c.add("signal.resample_poly(a, 7, 5, axis=-1)", signal::resample_poly(z, 7, 5, {.axis = -1}), z);
+    c.add("signal.resample_poly(a[:, ::2], 2, 3, axis=1)",
+          signal::resample_poly(z(all, slice(none, none, 2)), 2, 3, {.axis = 1}), z);
+    c.run();
+}
+
 TEST_CASE("NaN and infinity reach no element at another rate that SciPy leaves finite") {
     if (!testing::has_scipy()) return;
     numpy_cases c;
