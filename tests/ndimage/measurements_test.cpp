@@ -28,21 +28,21 @@ TEST_CASE("connected parts are numbered in the order of their first elements") {
     if (!testing::has_scipy()) return;
     numpy_cases c;
     unsigned seed = static_cast<unsigned>(test::drawing_seed() % 1000);
-    for (const shape_like& shape : {shape_like{20}, {1}, {17, 23}, {140, 75}, {5, 6, 7}, {3, 66, 40}}) {
+    for (const shape_like& shape : {shape_like{20}, {1}, {17, 23}, {40, 33}, {5, 6, 7}}) {
         const array<bool> x = drawn<bool>(shape, ++seed);
         const array<bool> square = full<bool>(std::vector<int>(shape.size(), 3), true);
         c.add("ndimage.label(a)[0]", ndimage::label(x).labels, x);
         c.add("ndimage.label(a, b)[0]", ndimage::label(x, square).labels, x, square);
         c.add("np.array(ndimage.label(a)[1], 'i8')", scalar(ndimage::label(x).count), x);
     }
-    const array<bool> line = spiral(131), diagonal{{true, false, false}, {false, true, false}, {false, false, true}};
+    const array<bool> line = spiral(31), diagonal{{true, false, false}, {false, true, false}, {false, false, true}};
     const array<int> i = drawn<int>({12, 13}, 5);
     c.add("ndimage.label(a)[0]", ndimage::label(line).labels, line);
     c.add("ndimage.label(a, b)[0]", ndimage::label(i, diagonal).labels, i, diagonal);
     c.add("np.zeros((0, 3), 'i4')", ndimage::label(zeros({0, 3})).labels);
     c.add("np.array(ndimage.label(np.array(2.5))[0])", ndimage::label(scalar(2.5)).labels);
     // Structures at random, the same from both sides: some join no neighbours along an axis.
-    for (const shape_like& shape : {shape_like{70}, {130, 67}, {9, 3, 8}, {3, 70, 35}, {4, 5, 3, 6}}) {
+    for (const shape_like& shape : {shape_like{70}, {30, 37}, {9, 3, 8}, {4, 5, 3, 6}}) {
         seed += 3;
         const array<bool> x = drawn<bool>(shape, seed) | drawn<bool>(shape, seed + 1);
         const array<bool> half = drawn<bool>(std::vector<int>(shape.size(), 3), seed + 2);
