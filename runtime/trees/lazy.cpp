@@ -197,6 +197,47 @@ bool moves_along_leading(std::span<const operand> operands, int lead) {
     return false;
 }
 
+/// A step on `axis` moves every operand as `steps` steps on `along` do, as an axis of windows does.
+struct overlap {
+    int axis, along;
+    index_t steps;
+};
+
+/// The steps on axis `along` that move all operands as one on `axis`; 0 where there is no such number.
+index_t steps_along(std::span<const operand> operands, int axis, int along) {
+    index_t steps = 0;
+    for (const operand& o : operands) {
+        if (!has_axes(o)) continue;
+        const index_t on_axis = o.where->shape()[axis] == 1 ? 0 : o.where->strides()[axis],
+                      on_along = o.where->shape()[along] == 1 ? 0 : o.where->strides()[along];
+        if (on_axis == 0 && on_along == 0) continue;
+        if (on_along == 0 || on_axis % on_along != 0 || on_axis / on_along <= 0) return 0;
+        if (steps != 0 && steps != on_axis / on_along) return 0;
+        steps = on_axis / on_along;
+    }
+    return steps;
+}
+
+/// Merges axes that overlap, so that an element of several windows is computed once: lengthens the extent of one axis
+/// and makes the other's 1.
+std::vector<overlap> merge_overlaps(std::span<const operand> operands, std::vector<index_t>& extents) {
+    std::vector<overlap> found;
+    const int rank = static_cast<int>(extents.size());
+    const auto extent = [&](int j) -> index_t& { return extents[static_cast<std::size_t>(j)]; };
+    const auto is_merged = [&](int j) { return std::ranges::count(found, j, &overlap::axis) != 0; };
+    for (int axis = rank; axis-- > 0;)
+        for (int along = 0; along < rank && extent(axis) > 1; ++along) {
+            if (along == axis || extent(along) <= 1 || is_merged(along)) continue;
+            const index_t steps = steps_along(operands, axis, along), behind = steps * (extent(axis) - 1);
+            // Without gaps, and where it saves elements.
+            if (steps == 0 || steps > extent(along) || extent(along) + behind >= extent(along) * extent(axis)) continue;
+            extent(along) += behind;
+            extent(axis) = 1;
+            found.push_back({axis, along, steps});
+        }
+    return found;
+}
+
 struct context_lists {
     std::vector<std::uint32_t> contexts, open;
 };
@@ -564,26 +605,33 @@ void flat_statement::evaluate_operand(beginning b, const operand& pick, dtype ty
 }
 
 void flat_statement::evaluate_value(beginning b, int rank, dtype type) {
+    const std::span<const operand> operands = std::span(words_.operands).subspan(b.operands);
     detail::layout& all = layouts_.emplace_back(rank);
+    std::vector<index_t> once(static_cast<std::size_t>(rank), 1);  // extents of the array; 1 where nothing moves
+    for (int j = 0; j < rank; ++j) {
+        bool moves = false;
+        all.shape()[j] = 1;
+        for (const operand& o : operands) {
+            if (!has_axes(o)) continue;
+            if (o.where->shape()[j] != 1) all.shape()[j] = o.where->shape()[j];
+            moves |= o.where->strides()[j] != 0;
+        }
+        if (moves) once[static_cast<std::size_t>(j)] = all.shape()[j];
+    }
+    const std::vector<overlap> overlaps = merge_overlaps(operands, once);
     index_t stride = 1;
     for (int j = rank; j-- > 0;) {
-        index_t extent = 1;
-        bool moves = false;
-        for (std::size_t i = b.operands; i < words_.operands.size(); ++i) {
-            if (!has_axes(words_.operands[i])) continue;
-            const detail::layout* const l = words_.operands[i].where;
-            extent = l->shape()[j] == 1 ? extent : l->shape()[j];
-            moves |= l->strides()[j] != 0;
-        }
-        all.shape()[j] = extent;
-        all.strides()[j] = moves ? stride : 0;
-        if (moves) stride *= extent;
+        const index_t extent = once[static_cast<std::size_t>(j)];
+        all.strides()[j] = extent == 1 ? 0 : stride;
+        stride *= extent;
     }
-    evaluate_words(b, type, [&all](const detail::layout& l) {
-        detail::layout once = l;  // extent 1 along axes on which nothing moves
-        for (int j = 0; j < all.rank(); ++j)
-            if (all.strides()[j] == 0) once.shape()[j] = 1;
-        return once;
+    for (const overlap& o : overlaps) all.strides()[o.axis] = o.steps * all.strides()[o.along];
+    evaluate_words(b, type, [&once, rank](const detail::layout& l) {
+        detail::layout seen = l;
+        for (int j = 0; j < rank; ++j)
+            if (once[static_cast<std::size_t>(j)] == 1 || l.shape()[j] != 1)
+                seen.shape()[j] = once[static_cast<std::size_t>(j)];
+        return seen;
     });
     words_.operands.back().where = &all;
 }
