@@ -2,8 +2,11 @@
 #include "runtime/trees/lazy.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -189,6 +192,25 @@ bool has_other_binders(const spliced& words, std::size_t program, std::size_t at
     return false;
 }
 
+/// Whether a statement binds axes outside its reshapes. Binders beneath a reshape are evaluated with its operand.
+bool binds_outside_reshapes(const spliced& words) {
+    std::vector<bool> values;  // on the program's stack: whether each binds outside reshapes
+    std::size_t binder = 0;
+    for (const word code : words.program) {
+        const word_kind kind = detail::kind_of_word(code);
+        bool binds = false;
+        for (int a = detail::arity_of_word(code); a-- > 0; values.pop_back()) binds |= values.back();
+        if (detail::is_binder(kind) && words.attributes[binder++] != 0) {
+            if (kind == word_kind::unravel)
+                binds = false;
+            else
+                binds |= kind != word_kind::gather;
+        }
+        values.push_back(binds);
+    }
+    return std::ranges::count(values, true) != 0;
+}
+
 /// Whether a value moves along one of its first `lead` axes; `operands` begins at its first operand.
 bool moves_along_leading(std::span<const operand> operands, int lead) {
     for (const operand& o : operands)
@@ -236,6 +258,45 @@ std::vector<overlap> merge_overlaps(std::span<const operand> operands, std::vect
             found.push_back({axis, along, steps});
         }
     return found;
+}
+
+/// The order of the first `rank` axes in which the operand that moves along the most axes lies in memory, outermost
+/// first. A scan moves along its own axis as its operand does along the bound one.
+std::vector<int> order_in_memory(std::span<const operand> operands, int rank) {
+    const auto moves = [](const detail::layout& l, int j) { return l.shape()[j] != 1 && l.strides()[j] != 0; };
+    const auto axes_of = [&](const detail::layout& l, int from, int to) {
+        std::vector<int> axes;
+        for (int j = from; j < to; ++j)
+            if (moves(l, j)) axes.push_back(j);
+        return axes;
+    };
+    std::vector<int> order(static_cast<std::size_t>(rank));
+    std::iota(order.begin(), order.end(), 0);
+    const detail::layout* widest = nullptr;
+    std::size_t most = 0;
+    for (const operand& o : operands) {
+        if (o.kind != operand_kind::array || !has_axes(o)) continue;
+        const std::size_t axes = axes_of(*o.where, 0, o.where->rank()).size();
+        if (axes > most) most = axes, widest = o.where;
+    }
+    if (widest == nullptr) return order;
+    std::vector<index_t> strides(order.size());  // 0 where it does not move
+    for (const int j : axes_of(*widest, 0, rank)) strides[static_cast<std::size_t>(j)] = std::abs(widest->strides()[j]);
+    const std::vector<int> bound = axes_of(*widest, rank, widest->rank());
+    for (const operand& o : operands) {
+        if (o.kind != operand_kind::pick || bound.size() != 1) continue;
+        const std::vector<int> own = axes_of(*o.where, 0, rank);
+        if (own.size() == 1 && strides[static_cast<std::size_t>(own[0])] == 0)
+            strides[static_cast<std::size_t>(own[0])] = std::abs(widest->strides()[bound[0]]);
+    }
+    const auto stride = [&](int j) { return strides[static_cast<std::size_t>(j)]; };
+    std::vector<int> moving;
+    std::ranges::copy_if(order, std::back_inserter(moving), stride);
+    std::ranges::stable_sort(moving, std::greater<>(), stride);
+    auto next = moving.begin();
+    for (int& j : order)
+        if (stride(j) != 0) j = *next++;
+    return order;
 }
 
 struct context_lists {
@@ -352,11 +413,32 @@ private:
     std::unordered_map<detail::tree_hash, entry, low_half_of_hash> entries_;
 };
 
+/// A value that has been evaluated for the statement: another occurrence of it reads the same array.
+struct known_value {
+    spliced words;
+    std::vector<detail::layout> layouts;  // of its operands
+    const detail::buffer* memory;
+};
+
+bool are_equal(const detail::layout* a, const detail::layout* b) {
+    if (a == nullptr || b == nullptr) return a == b;
+    return a->rank() == b->rank() && a->offset == b->offset &&
+           std::equal(a->shape(), a->shape() + a->rank(), b->shape()) &&
+           std::equal(a->strides(), a->strides() + a->rank(), b->strides());
+}
+bool is_value(const known_value& known, const spliced& words) {
+    return known.words.program == words.program && known.words.attributes == words.attributes &&
+           std::ranges::equal(known.words.operands, words.operands, [](const operand& a, const operand& b) {
+               return have_one_origin(a, b) && are_equal(a.where, b.where);
+           });
+}
+
 struct flat_statement::workspace {
     std::vector<tree_ref> roots;  // of the outputs, where the statement itself is cut
     store pieces;
     spliced words;
     std::vector<buffer_ref> reshaped;
+    std::vector<known_value> known;  // those in `reshaped`
     std::deque<detail::layout> layouts;
 };
 
@@ -448,6 +530,7 @@ void flat_statement::give_back::operator()(workspace* w) const noexcept {
     w->pieces.clear();
     w->words.clear();
     w->reshaped.clear();
+    w->known.clear();
     w->layouts.clear();
     per_thread<std::vector<std::unique_ptr<workspace>>>::own().emplace_back(w);
 }
@@ -565,6 +648,7 @@ bool flat_statement::evaluate_join(tree_node& root, const output& to) {
 
 void flat_statement::evaluate_reshaped() {
     const spliced old = std::exchange(words_, {});
+    const bool beside_binders = binds_outside_reshapes(old);
     std::vector<beginning> values;     // on the program's stack
     std::vector<std::uint32_t> moved;  // where each old word is now
     std::size_t next_operand = 0, binder = 0;
@@ -591,7 +675,7 @@ void flat_statement::evaluate_reshaped() {
                 kind == word_kind::reference ? reference_to(moved[detail::code_of_word(code)], code) : code);
             if (o) words_.operands.push_back(*o);
             if (detail::is_binder(kind)) words_.attributes.push_back(bound);
-            if (unravels) evaluate_value(b, o->where->rank(), detail::dtype_of_word(code));
+            if (unravels && beside_binders) evaluate_value(b, o->where->rank(), detail::dtype_of_word(code));
         }
         moved.push_back(static_cast<std::uint32_t>(words_.program.size() - 1));
     }
@@ -619,18 +703,29 @@ void flat_statement::evaluate_value(beginning b, int rank, dtype type) {
         if (moves) once[static_cast<std::size_t>(j)] = all.shape()[j];
     }
     const std::vector<overlap> overlaps = merge_overlaps(operands, once);
+    const std::vector<int> order = order_in_memory(operands, rank);
     index_t stride = 1;
-    for (int j = rank; j-- > 0;) {
-        const index_t extent = once[static_cast<std::size_t>(j)];
-        all.strides()[j] = extent == 1 ? 0 : stride;
+    for (std::size_t k = order.size(); k-- > 0;) {
+        const index_t extent = once[static_cast<std::size_t>(order[k])];
+        all.strides()[order[k]] = extent == 1 ? 0 : stride;
         stride *= extent;
     }
     for (const overlap& o : overlaps) all.strides()[o.axis] = o.steps * all.strides()[o.along];
-    evaluate_words(b, type, [&once, rank](const detail::layout& l) {
-        detail::layout seen = l;
-        for (int j = 0; j < rank; ++j)
-            if (once[static_cast<std::size_t>(j)] == 1 || l.shape()[j] != 1)
-                seen.shape()[j] = once[static_cast<std::size_t>(j)];
+    evaluate_words(b, type, [&once, &order](const detail::layout& l) {
+        const int own = static_cast<int>(order.size()), bound = l.rank() - own;
+        int rank = bound;
+        for (const int j : order) rank += once[static_cast<std::size_t>(j)] != 1 ? 1 : 0;
+        detail::layout seen(rank);
+        seen.offset = l.offset;
+        int at = 0;
+        for (const int j : order) {
+            const index_t extent = once[static_cast<std::size_t>(j)];
+            if (extent == 1) continue;
+            seen.shape()[at] = l.shape()[j] != 1 ? extent : 1;
+            seen.strides()[at++] = l.strides()[j];
+        }
+        std::copy_n(l.shape() + own, bound, seen.shape() + at);
+        std::copy_n(l.strides() + own, bound, seen.strides() + at);
         return seen;
     });
     words_.operands.back().where = &all;
@@ -653,18 +748,22 @@ void flat_statement::evaluate_words(beginning b, dtype type,
     }
     own.attributes.assign(words_.attributes.data() + b.attributes, words_.attributes.data() + words_.attributes.size());
 
-    buffer_ref& memory = reshaped_.emplace_back();
-    detail::layout contiguous;
-    const output out{type, &memory, &contiguous};
-    evaluate_({own.program, own.operands, own.attributes, {&out, 1}});
-
+    auto known = std::ranges::find_if(own_->known, [&](const known_value& k) { return is_value(k, own); });
+    if (known == own_->known.end()) {
+        buffer_ref& memory = reshaped_.emplace_back();
+        detail::layout contiguous;
+        const output out{type, &memory, &contiguous};
+        evaluate_({own.program, own.operands, own.attributes, {&out, 1}});
+        own_->known.push_back({std::move(own), std::move(layouts), memory.get()});
+        known = std::prev(own_->known.end());
+    }
     words_.program.resize(b.program);
     words_.operands.resize(b.operands);
     words_.attributes.resize(b.attributes);
     words_.program.push_back(detail::make_word(word_kind::leaf, type));
     operand& leaf = words_.operands.emplace_back();
     leaf.type = type;
-    leaf.memory = memory.get();
+    leaf.memory = known->memory;
 }
 
 void evaluate_without_slot(const statement& s) {

@@ -100,6 +100,39 @@ TEST_CASE("a map over a pad is one kernel") {
     CHECK(launches([&] { eval(pad(m, 3, pad_mode::mean) * 2); }) <= 4);
 }
 
+TEST_CASE("rolls and pads of folds are evaluated once, in the order of memory") {
+    const array<float> m = drawn<float>({300, 200}, 1);
+    const auto centred = m - mean(m, 1, keepdims);
+    const auto kernels = [](const auto& e) { return explain(e).kernels.size(); };
+    const std::size_t fold = kernels(centred);
+    CHECK(kernels(roll(roll(roll(centred, 29, 0), 23, 1), 17, 1)) == fold + 1);
+    CHECK(kernels(pad(cumsum(m, 1), 1, pad_mode::edge) * 2) == kernels(cumsum(m, 1)) + 1);
+    CHECK(kernels(roll(centred, 29, 0) - max(roll(centred, 29, 0), 1, keepdims)) <= 2 * fold + 1);
+    const array<float> whole = centred, rolled = roll(whole, 29, 0);
+    CHECK(array_equal(roll(centred, 29, 0), rolled).item());
+    CHECK(array_equal(roll(centred, 29, 0) - max(roll(centred, 29, 0), 1, keepdims), rolled - max(rolled, 1, keepdims))
+              .item());
+}
+
+TEST_CASE("an element of several windows of a pad is computed once") {
+    const array<float> m = drawn<float>({300, 200}, 1);
+    const std::uint64_t bytes = 4 * 300 * 200;
+    for (const int axis : {0, 1}) {
+        const auto padded = pad(m, {{axis == 0 ? 6 : 0, 0}, {axis == 1 ? 6 : 0, 0}}, pad_mode::edge);
+        const auto means = mean(sliding_window_view(padded, 7, axis), -1);
+        CHECK(explain(means).bytes_written() < 5 * bytes / 2);
+        const array<float> evaluated = padded;
+        CHECK(allclose(means, mean(sliding_window_view(evaluated, 7, axis), -1), 1e-6, 1e-6).item());
+        // Windows with gaps, and windows of windows.
+        const auto apart = sliding_window_view(padded, 7, axis)(all, all, slice(0, none, 3));
+        CHECK(allclose(sum(apart, -1), sum(sliding_window_view(evaluated, 7, axis)(all, all, slice(0, none, 3)), -1))
+                  .item());
+        CHECK(allclose(sum(sliding_window_view(sliding_window_view(padded, 3, axis), 3, axis), axes{-2, -1}),
+                       sum(sliding_window_view(sliding_window_view(evaluated, 3, axis), 3, axis), axes{-2, -1}))
+                  .item());
+    }
+}
+
 TEST_CASE("pads that there are not throw and say why") {
     const array<int> m = counted({2, 3});
     const auto says = [](auto f) { return thrown<shape_error>(f); };
