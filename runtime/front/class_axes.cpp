@@ -224,17 +224,26 @@ bool axis_classification::has_windows(std::size_t operand, int owner) const {
     constexpr index_t most_elements = 256, most_of_block = 64, farthest_neighbour = 4;
     const index_t* const strides = axes_.strides_of(operand);
     const std::size_t outer = axes_.outer;
-    if (outer == 0 || strides[outer - 1] < 1 || strides[outer - 1] > farthest_neighbour) return false;
+    // Beneath another fold the operand moves along that fold's axis, which walks the outer one again.
+    const auto stride_along = [&](std::size_t outer_axis) {
+        for (std::size_t a = outer; strides[outer_axis] == 0 && a < axes_.count(); ++a)
+            if (axes_.owners[a] != owner && strides[a] != 0 && !is_gather(axes_.owners[a]) &&
+                partner_of(a) == outer_axis + 1)
+                return strides[a];
+        return strides[outer_axis];
+    };
+    const index_t inner = outer == 0 ? 0 : stride_along(outer - 1);
+    if (inner < 1 || inner > farthest_neighbour) return false;
     std::size_t bound = 0;
     index_t elements = 1;
-    bool overlap = strides[outer - 1] == 1;
+    bool overlap = inner == 1;
     for (std::size_t a = outer; a < axes_.count(); ++a) {
         if (axes_.owners[a] != owner || strides[a] == 0) continue;
         ++bound;
         elements *= axes_.extents[a];
         bool overlaps_along = false;
         for (std::size_t b = 0; b < outer; ++b)
-            overlaps_along = overlaps_along || (strides[b] == strides[a] && axes_.extents[b] > axes_.extents[a]);
+            overlaps_along = overlaps_along || (stride_along(b) == strides[a] && axes_.extents[b] > axes_.extents[a]);
         overlap = overlap && overlaps_along;
     }
     return overlap ? elements <= most_elements : bound > 1 && elements <= most_of_block;

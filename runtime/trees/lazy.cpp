@@ -219,10 +219,12 @@ bool moves_along_leading(std::span<const operand> operands, int lead) {
     return false;
 }
 
-/// A step on `axis` moves every operand as `steps` steps on `along` do, as an axis of windows does.
+/// A step on `axis` moves every operand as `steps` steps on `along` do, as an axis of windows does. Negative:
+/// backwards, as windows of a flipped axis do.
 struct overlap {
     int axis, along;
     index_t steps;
+    index_t back = 0;  // steps on `axis` from where it lies first in memory to its beginning
 };
 
 /// The steps on axis `along` that move all operands as one on `axis`; 0 where there is no such number.
@@ -233,7 +235,7 @@ index_t steps_along(std::span<const operand> operands, int axis, int along) {
         const index_t on_axis = o.where->shape()[axis] == 1 ? 0 : o.where->strides()[axis],
                       on_along = o.where->shape()[along] == 1 ? 0 : o.where->strides()[along];
         if (on_axis == 0 && on_along == 0) continue;
-        if (on_along == 0 || on_axis % on_along != 0 || on_axis / on_along <= 0) return 0;
+        if (on_along == 0 || on_axis == 0 || on_axis % on_along != 0) return 0;
         if (steps != 0 && steps != on_axis / on_along) return 0;
         steps = on_axis / on_along;
     }
@@ -250,20 +252,24 @@ std::vector<overlap> merge_overlaps(std::span<const operand> operands, std::vect
     for (int axis = rank; axis-- > 0;)
         for (int along = 0; along < rank && extent(axis) > 1; ++along) {
             if (along == axis || extent(along) <= 1 || is_merged(along)) continue;
-            const index_t steps = steps_along(operands, axis, along), behind = steps * (extent(axis) - 1);
+            const index_t steps = steps_along(operands, axis, along), behind = std::abs(steps) * (extent(axis) - 1);
             // Without gaps, and where it saves elements.
-            if (steps == 0 || steps > extent(along) || extent(along) + behind >= extent(along) * extent(axis)) continue;
+            if (steps == 0 || std::abs(steps) > extent(along) || extent(along) + behind >= extent(along) * extent(axis))
+                continue;
+            found.push_back({axis, along, steps, steps < 0 ? extent(axis) - 1 : 0});
             extent(along) += behind;
             extent(axis) = 1;
-            found.push_back({axis, along, steps});
         }
     return found;
 }
 
-/// The order of the first `rank` axes in which the operand that moves along the most axes lies in memory, outermost
-/// first. A scan moves along its own axis as its operand does along the bound one.
-std::vector<int> order_in_memory(std::span<const operand> operands, int rank) {
-    const auto moves = [](const detail::layout& l, int j) { return l.shape()[j] != 1 && l.strides()[j] != 0; };
+/// The order of a value's axes, of these extents, in which the operand that moves along the most axes lies in memory,
+/// outermost first. A scan or a pad moves along its own axis as its operand does along the bound one.
+std::vector<int> order_in_memory(std::span<const operand> operands, const std::vector<index_t>& extents) {
+    const int rank = static_cast<int>(extents.size());
+    const auto moves = [&](const detail::layout& l, int j) {
+        return l.shape()[j] != 1 && l.strides()[j] != 0 && (j >= rank || extents[static_cast<std::size_t>(j)] != 1);
+    };
     const auto axes_of = [&](const detail::layout& l, int from, int to) {
         std::vector<int> axes;
         for (int j = from; j < to; ++j)
@@ -703,20 +709,25 @@ void flat_statement::evaluate_value(beginning b, int rank, dtype type) {
         if (moves) once[static_cast<std::size_t>(j)] = all.shape()[j];
     }
     const std::vector<overlap> overlaps = merge_overlaps(operands, once);
-    const std::vector<int> order = order_in_memory(operands, rank);
+    const std::vector<int> order = order_in_memory(operands, once);
     index_t stride = 1;
     for (std::size_t k = order.size(); k-- > 0;) {
         const index_t extent = once[static_cast<std::size_t>(order[k])];
         all.strides()[order[k]] = extent == 1 ? 0 : stride;
         stride *= extent;
     }
-    for (const overlap& o : overlaps) all.strides()[o.axis] = o.steps * all.strides()[o.along];
-    evaluate_words(b, type, [&once, &order](const detail::layout& l) {
+    for (const overlap& o : overlaps) {
+        all.strides()[o.axis] = o.steps * all.strides()[o.along];
+        all.offset -= o.back * all.strides()[o.axis];
+    }
+    evaluate_words(b, type, [&once, &order, &overlaps](const detail::layout& l) {
         const int own = static_cast<int>(order.size()), bound = l.rank() - own;
         int rank = bound;
         for (const int j : order) rank += once[static_cast<std::size_t>(j)] != 1 ? 1 : 0;
         detail::layout seen(rank);
         seen.offset = l.offset;
+        for (const overlap& o : overlaps)
+            if (l.shape()[o.axis] != 1) seen.offset += o.back * l.strides()[o.axis];
         int at = 0;
         for (const int j : order) {
             const index_t extent = once[static_cast<std::size_t>(j)];
