@@ -43,7 +43,7 @@ runtime/fft: runtime/system runtime/device runtime/front^
 runtime/sorting: runtime/system runtime/device runtime/kernels runtime/front^
 runtime/sparse: runtime/system runtime/device runtime/kernels runtime/files runtime/front^
 runtime/ndimage: runtime/system runtime/device runtime/kernels runtime/functions runtime/front^
-runtime/nn: runtime/functions
+runtime/nn: runtime/system runtime/device runtime/front runtime/functions
 runtime/signal: runtime/device runtime/functions runtime/ndimage
 runtime/interpolate: runtime/functions
 runtime/spatial: runtime/functions

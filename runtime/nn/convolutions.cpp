@@ -1,8 +1,9 @@
-// Convolutions as sums over windows, or as products of the weights with the elements of all windows.
+// Convolutions as sums over windows, by cuDNN, or as products of the weights with the elements of all windows.
 #include <ingot/nn/convolutions.hpp>
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,11 @@
 #include <ingot/core/windows.hpp>
 #include <ingot/linalg/products.hpp>
 
+#include "runtime/device/ordering.hpp"
+#include "runtime/front/evaluate.hpp"
 #include "runtime/functions/any_lazy.hpp"
+#include "runtime/nn/cudnn.hpp"
+#include "runtime/system/counters.hpp"
 
 namespace ingot::detail {
 
@@ -24,6 +29,8 @@ namespace {
 
 constexpr index_t most_elements = index_t{1} << 28;  // windows in memory at once have no more
 constexpr index_t most_outputs_of_sums = 4;          // in a group: more repay a product's operand in memory
+
+using path = runtime::convolution_path;
 
 /// The extents of a convolution.
 struct conv_sizes {
@@ -144,6 +151,44 @@ lazy<T> as_products(const lazy<T>& windows, const lazy<T>& weights, const conv_s
     return lazy<T>(made);
 }
 
+/// The choice among the paths. Sums are one kernel with the expression around them, of which cuDNN knows nothing.
+path path_of(const conv_sizes& s) {
+    const path forced = runtime::forced_convolution_path.load(std::memory_order_relaxed);
+    if (forced != path::by_shape) return forced;
+    if (s.outputs <= most_outputs_of_sums) return path::sums;
+    return current_device().is_cuda() ? path::library : path::products;
+}
+
+/// By cuDNN, now; nothing where it is missing or has no algorithm.
+template <class T>
+std::optional<lazy<T>> by_library(const lazy<T>& x, const lazy<T>& weights, const conv_sizes& s,
+                                  const shape_like& shape) {
+    if (!current_device().is_cuda()) return std::nullopt;
+    const shape_like of_x = x.shape(), of_weights = weights.shape();
+    runtime::convolution_call call{dtype_of<T>,
+                                   runtime::current_of_thread.math,
+                                   {of_x.begin(), of_x.end()},
+                                   {of_weights.begin(), of_weights.end()},
+                                   {shape.begin(), shape.end()},
+                                   s.padding,
+                                   s.strides,
+                                   s.dilations,
+                                   s.groups};
+    if (!runtime::suits_cudnn(call)) return std::nullopt;
+    const leaf<T> images = contiguous_values_as<T>(x), w = contiguous_values_as<T>(weights);
+    runtime::stream_state& stream = *runtime::context_on(images.on_device()).stream;
+    leaf<T> result = new_leaf<T>("conv", shape.values(), stream.device);
+    runtime::order_read(*images.memory(), stream);
+    runtime::order_read(*w.memory(), stream);
+    runtime::order_write(*result.memory(), stream);
+    call.operands[0] = static_cast<const T*>(images.memory()->data) + images.where().offset;
+    call.operands[1] = static_cast<const T*>(w.memory()->data) + w.where().offset;
+    call.result = result.memory()->data;
+    if (!runtime::call_cudnn(call, stream)) return std::nullopt;
+    runtime::add(runtime::counter::library_calls);
+    return lazy<T>(array<T>(adopted{}, std::move(result)));
+}
+
 }  // namespace
 
 template <class T>
@@ -152,8 +197,12 @@ lazy<T> convolved(const lazy<T>& x, const lazy<T>& weights, const nn::conv_optio
     const device_id here = x.tree()->device, of_weights = weights.tree()->device;
     if (!may_meet(here, of_weights)) throw_two_devices("conv", here, of_weights);
     const shape_like shape(joined({{s.batch, s.groups * s.outputs}, s.results}));
-    const with_device there(x.device());
-    if (s.outputs <= most_outputs_of_sums) return reshape(as_sums(windows_of(x, s), weights, s), shape);
+    std::optional<with_device> there;  // on the current device the current stream stays, which may be recorded
+    if (x.device() != current_device()) there.emplace(x.device());
+    const path chosen = path_of(s);
+    if (chosen == path::sums) return reshape(as_sums(windows_of(x, s), weights, s), shape);
+    if (chosen == path::library)
+        if (const std::optional<lazy<T>> made = by_library(x, weights, s, shape)) return *made;
     return reshape(as_products(windows_of(x, s), weights, s), shape);
 }
 

@@ -113,11 +113,10 @@ nvrtcResult compile(_nvrtcProgram& program, int count, const char* const* option
     std::ofstream(folder / "kernel.cpp") << "#include \"device.hpp\"\n#line 1 \"" << program.name << "\"\n"
                                          << t.text << '\n'
                                          << entries_of(t, program);
-    const std::string command = EMULATOR_COMPILER " " EMULATOR_FLAGS + flags_of(count, options) + " -c -o " +
-                                (folder / "kernel.o").string() + ' ' + (folder / "kernel.cpp").string() + " 2> " +
-                                (folder / "log").string() + " && " EMULATOR_COMPILER " -shared -o " +
-                                (folder / "kernel.so").string() + ' ' + (folder / "kernel.o").string() +
-                                " " EMULATOR_HOOKS;
+    const std::string command = EMULATOR_COMPILER " " EMULATOR_FLAGS + flags_of(count, options) +
+                                " -shared -nostdlib -o " + (folder / "kernel.so").string() + ' ' +
+                                (folder / "kernel.cpp").string() + " " EMULATOR_HOOKS " -lgcc 2> " +
+                                (folder / "log").string();
     const int status = std::system(command.c_str());
     program.log = text_of(folder / "log");
     if (status != 0) return NVRTC_ERROR_COMPILATION;

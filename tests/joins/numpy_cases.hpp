@@ -18,6 +18,8 @@
 
 #include <ingot/ingot.hpp>
 
+#include "tests/elements.hpp"
+
 namespace ingot::testing {
 
 class numpy_cases {
@@ -73,8 +75,7 @@ private:
         const shape_like shape = e.shape();
         for (int j = 0; j < shape.count(); ++j) cases_ << (j > 0 ? "," : "") << shape[j];
         cases_ << (shape.count() == 0 ? "-\n" : "\n");
-        const auto values = e.to_host();
-        for (const typename E::value_type v : values) cases_.write(reinterpret_cast<const char*>(&v), sizeof v);
+        test::write_elements(cases_, e);
     }
 
     std::ostringstream cases_;

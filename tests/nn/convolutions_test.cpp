@@ -3,6 +3,7 @@
 
 #include <ingot/nn.hpp>
 
+#include "runtime/nn/cudnn.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/drawn.hpp"
 #include "tests/joins/numpy_cases.hpp"
@@ -18,6 +19,13 @@ std::string text_of(const std::vector<index_t>& v) {
     for (const index_t n : v) text += std::to_string(n) + ",";
     return text + ")";
 }
+
+/// All convolutions take this path while it lives.
+struct forced_path {
+    explicit forced_path(runtime::convolution_path path) { runtime::forced_convolution_path = path; }
+    forced_path(const forced_path&) = delete;
+    ~forced_path() { runtime::forced_convolution_path = runtime::convolution_path::by_shape; }
+};
 
 /// The same in NumPy, of a and b.
 std::string in_numpy(const std::vector<index_t>& weights, const std::vector<index_t>& stride,
@@ -68,6 +76,36 @@ TEST_CASE("convolutions are sums over windows, with few outputs and with many") 
     add(std::type_identity<std::complex<float>>{}, 2, 2, 5, {6, 5}, {2, 2}, {1, 1}, {0, 1}, {1, 1}, 1);
     add(f4, 0, 2, 5, {6, 5}, {2, 2}, {1, 1}, {0, 0}, {1, 1}, 1);
     c.run();
+}
+
+TEST_CASE("convolutions by cuDNN are those by sums and by products, whatever lies around them") {
+    if (!current_device().is_cuda()) return;
+    const auto check = [&]<class T>(std::type_identity<T>, const shape_like& of_x, const shape_like& of_w,
+                                    const nn::conv_options& how) {
+        const array<T> x = drawn<T>(of_x, 5), w = drawn<T>(of_w, 6);
+        const auto computed = [&](runtime::convolution_path path) {
+            const forced_path only(path);
+            return array<T>(nn::conv(x, w, how));
+        };
+        const array<T> wanted = computed(runtime::convolution_path::sums);
+        CHECK(array_equal(computed(runtime::convolution_path::products), wanted).item());
+        for (int again = 0; again < 2; ++again)
+            CHECK(array_equal(computed(runtime::convolution_path::library), wanted).item());
+        const forced_path only(runtime::convolution_path::library);
+        CHECK(array_equal(nn::conv(swapaxes(array<T>(swapaxes(x, 1, 2)), 1, 2) + T(1), w, how) * T(2),
+                          nn::conv(array<T>(x + T(1)), w, how) * T(2))
+                  .item());
+    };
+    const std::type_identity<float> f4;
+    check(f4, {2, 3, 9, 11}, {8, 3, 3, 3}, {});
+    check(f4, {2, 3, 9, 11}, {7, 3, 3, 2}, {.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 3}});
+    check(f4, {1, 8, 8, 8}, {8, 1, 3, 3}, {.padding = 1, .groups = 8});
+    check(f4, {2, 2, 5, 6, 7}, {6, 2, 2, 3, 2}, {.stride = {1, 2, 2}, .padding = {1, 0, 1}});
+    check(f4, {2, 2, 5, 6, 7}, {6, 2, 2, 3, 2}, {.dilation = {2, 1, 1}});
+    check(std::type_identity<double>{}, {3, 6, 20}, {15, 2, 4},
+          {.stride = 3, .padding = 2, .dilation = 2, .groups = 3});
+    check(std::type_identity<float16>{}, {2, 4, 6, 6}, {8, 4, 3, 3}, {.padding = 1});
+    check(std::type_identity<bfloat16>{}, {2, 4, 6, 6}, {8, 4, 1, 1}, {});
 }
 
 TEST_CASE("one number is for all axes, and an expression around few outputs is one kernel with them") {

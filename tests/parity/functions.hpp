@@ -20,6 +20,8 @@
 
 #include <ingot/ingot.hpp>
 
+#include "tests/elements.hpp"
+
 namespace ingot::testing {
 
 enum class arranged { contiguous, misaligned, apart, backwards, transposed };
@@ -115,7 +117,7 @@ private:
         cases_ << what << ' ' << ingot::name(E::type);
         for (const index_t n : shape_like(e.shape())) cases_ << ' ' << n;
         cases_ << '\n';
-        for (const typename E::value_type v : e.to_host()) cases_.write(reinterpret_cast<const char*>(&v), sizeof v);
+        test::write_elements(cases_, e);
     }
 
     std::string table_;

@@ -16,6 +16,8 @@
 
 #include <ingot/ingot.hpp>
 
+#include "tests/elements.hpp"
+
 namespace ingot::testing {
 
 /// Over which axes, and how.
@@ -65,8 +67,8 @@ public:
         const shape_like given = of.shape(), made = result.shape();
         cases_ << name(E::type) << ' ' << over::list(given.values()) << ' ' << name(array<R>::type) << ' '
                << over::list(made.values()) << '\n';
-        write(of);
-        write(result);
+        test::write_elements(cases_, of);
+        test::write_elements(cases_, result);
         ++count_;
     }
 
@@ -87,12 +89,6 @@ public:
     }
 
 private:
-    template <class E>
-    void write(const E& e) {
-        const auto values = e.to_host();
-        for (const typename E::value_type v : values) cases_.write(reinterpret_cast<const char*>(&v), sizeof v);
-    }
-
     std::string oracle_;
     std::ostringstream cases_;
     int count_ = 0;

@@ -139,7 +139,8 @@ TEST_CASE("of so many elements that the last of them are dealt to whoever comes 
         total += v[i];
         threes += v[i] == 3;
     }
-    for (const std::size_t at : {std::size_t{0}, n - 1, n - (std::size_t{1} << 21), n - (std::size_t{1} << 25)}) {
+    for (const std::size_t at :
+         test::drawn<std::size_t>({0, n - 1, n - (std::size_t{1} << 21), n - (std::size_t{1} << 25)})) {
         const std::int64_t was = std::exchange(v[at], std::int8_t{-100});
         const array<std::int8_t> x = asarray(v);
         for (int turn = 0; turn < 3; ++turn) {  // each leaves the scratch as it was
@@ -186,11 +187,11 @@ TEST_CASE("narrow columns of every width, alone and on middle axes") {
         fold_columns(values<float>({3, 1111, width}, 41 + seed), 1);
         fold_columns(values<double>({37, 130 + width % 7, width}, 42 + seed), 1);
     }
-    for (const index_t length : {20'001, 66'001}) {
+    for (const index_t length : test::drawn<index_t>({20'001, 66'001})) {
         fold_columns(values<float>({2, length, 37}, 43), 1);
         fold_columns(values<double>({2, length, 33}, 44), 1);
     }
-    for (const auto& [length, width] : {std::array<index_t, 2>{4500, 130}, {9001, 250}, {17'000, 65}}) {
+    for (const auto& [length, width] : test::drawn<std::array<index_t, 2>>({{4500, 130}, {9001, 250}, {17'000, 65}})) {
         const array<float> x = values<float>({3, length, width}, 46);
         fold_columns(x, 1);
         c.add("logsumexp", axes(1), x, eval(logsumexp(x, 1)));

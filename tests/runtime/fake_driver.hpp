@@ -70,20 +70,20 @@ public:
 
     std::uintptr_t create_stream() {
         const std::lock_guard lock(mutex_);
-        streams_.emplace_back();
+        const std::size_t queue = free_queue();
         if (free_handles_.empty()) {
-            queues_.push_back(streams_.size() - 1);
+            queues_.push_back(queue);
             return queues_.size() - 1;
         }
         const std::uintptr_t reused = free_handles_.back();
         free_handles_.pop_back();
-        queues_[reused] = streams_.size() - 1;
+        queues_[reused] = queue;
         return reused;
     }
     /// Pending work still runs. Another stream soon gets the handle.
     void destroy_stream(std::uintptr_t stream) {
         const std::lock_guard lock(mutex_);
-        queues_[stream] = none;
+        ended_.push_back(std::exchange(queues_[stream], none));
         free_handles_.push_back(stream);
     }
     std::uintptr_t create_event() {
@@ -155,6 +155,19 @@ private:
         }
         return streams_[queues_[stream]];
     }
+    /// The queue of a destroyed stream whose work has run, or a new one. Each step looks at every queue.
+    std::size_t free_queue() {
+        const auto drained =
+            std::ranges::find_if(ended_, [this](std::size_t queue) { return streams_[queue].empty(); });
+        if (drained == ended_.end()) {
+            streams_.emplace_back();
+            return streams_.size() - 1;
+        }
+        const std::size_t queue = *drained;
+        *drained = ended_.back();
+        ended_.pop_back();
+        return queue;
+    }
     bool can_go_on(const std::deque<work_item>& stream) const {
         if (stream.empty()) return false;
         const work_item& head = stream.front();
@@ -184,6 +197,7 @@ private:
     std::deque<std::deque<work_item>> streams_;
     std::vector<std::uintptr_t> queues_;  // index in `streams_` by handle; none: destroyed
     std::vector<std::uintptr_t> free_handles_;
+    std::vector<std::size_t> ended_;  // indices in `streams_` of queues whose streams are destroyed
     std::deque<event_state> events_;
     std::vector<std::string> violations_;
 };

@@ -46,9 +46,10 @@ namespace nn {
 /// up to three axes of images, the weights (outputs, channels / groups, ...), the result (batch, outputs, ...). An axis
 /// of n elements with k weights has (n + 2 padding - dilation (k - 1) - 1) / stride + 1 results. Group number g of the
 /// outputs is computed from group g of the channels. With few outputs in a group it is a sum over windows, which is one
-/// kernel with the expression around it, after one that pads; else a product of matrices, whose operand is computed now
-/// and holds the elements of each window, for as many images at once as 2^28 elements hold. Throws shape_error where
-/// the shapes or options do not fit.
+/// kernel with the expression around it, after one that pads. Else it is computed now: on a GPU by cuDNN 9 where that
+/// is installed, for floats and halves, by algorithms that repeat their bits and, but in the mode fast, round as sums
+/// do; or as a product of matrices, whose operand holds the elements of each window, for as many images at once as 2^28
+/// elements hold. Throws shape_error where the shapes or options do not fit.
 ///
 ///     const array<float> x = reshape(arange<float>(9), {1, 1, 3, 3});
 ///     const array<float> weights{{{{1, 2}, {0, -1}}}, {{{0, 0}, {1, 1}}}};
