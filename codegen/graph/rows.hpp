@@ -99,7 +99,8 @@ public:
     /// Whether a kernel that holds the rows of `fold`, or of a value over it, has one index a row for each gather below
     /// `n`, which stands beside it or is folded.
     bool gathers_rows(node_id fold, node_id n) const {
-        return in_rows_[fold] && !nodes_[n].reads_elsewhere && (nodes_[n].indices & nodes_[fold].of.folded) == 0;
+        return in_rows_[fold] && !nodes_[fold].scans && !nodes_[n].reads_elsewhere &&
+               (nodes_[n].indices & nodes_[fold].of.folded) == 0;
     }
     /// Whether a kernel that computes `others`, which move along `axes`, can compute `n` as well where it holds rows.
     bool can_join(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const;

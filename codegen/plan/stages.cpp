@@ -74,7 +74,8 @@ std::vector<refused_rows> rows_that_gather(const key& k, const graph& g) {
     std::vector<refused_rows> found;
     if (!has_kind(g, {node_kind::gather})) return found;
     for (const node& n : g.nodes)
-        if (n.kind == node_kind::reduce) found.push_back({rows_of(k, g, n)});
+        if (n.kind == node_kind::reduce || n.kind == node_kind::scan)
+            found.push_back({rows_of(k, g, n), n.kind == node_kind::scan});
     return found;
 }
 

@@ -211,6 +211,25 @@ bool binds_outside_reshapes(const spliced& words) {
     return std::ranges::count(values, true) != 0;
 }
 
+/// The words beneath a reshape.
+std::vector<bool> words_beneath_reshapes(const spliced& words) {
+    std::vector<bool> beneath(words.program.size());
+    std::vector<std::size_t> first;  // of each value on the program's stack: its first word
+    std::size_t binder = 0;
+    for (std::size_t w = 0; w < words.program.size(); ++w) {
+        const word_kind kind = detail::kind_of_word(words.program[w]);
+        const auto arity = static_cast<std::size_t>(detail::arity_of_word(words.program[w]));
+        const std::size_t begin = arity == 0 ? w : first[first.size() - arity];
+        first.resize(first.size() - arity);
+        first.push_back(begin);
+        const bool binds = detail::is_binder(kind) && words.attributes[binder++] != 0;
+        if (binds && kind == word_kind::unravel)
+            std::fill(beneath.begin() + static_cast<std::ptrdiff_t>(begin),
+                      beneath.begin() + static_cast<std::ptrdiff_t>(w), true);
+    }
+    return beneath;
+}
+
 /// Whether a value moves along one of its first `lead` axes; `operands` begins at its first operand.
 bool moves_along_leading(std::span<const operand> operands, int lead) {
     for (const operand& o : operands)
@@ -655,8 +674,9 @@ bool flat_statement::evaluate_join(tree_node& root, const output& to) {
 void flat_statement::evaluate_reshaped() {
     const spliced old = std::exchange(words_, {});
     const bool beside_binders = binds_outside_reshapes(old);
-    std::vector<beginning> values;     // on the program's stack
-    std::vector<std::uint32_t> moved;  // where each old word is now
+    const std::vector<bool> beneath = words_beneath_reshapes(old);  // the reshape above evaluates these
+    std::vector<beginning> values;                                  // on the program's stack
+    std::vector<std::uint32_t> moved;                               // where each old word is now
     std::size_t next_operand = 0, binder = 0;
     for (const word code : old.program) {
         const word_kind kind = detail::kind_of_word(code);
@@ -681,7 +701,8 @@ void flat_statement::evaluate_reshaped() {
                 kind == word_kind::reference ? reference_to(moved[detail::code_of_word(code)], code) : code);
             if (o) words_.operands.push_back(*o);
             if (detail::is_binder(kind)) words_.attributes.push_back(bound);
-            if (unravels && beside_binders) evaluate_value(b, o->where->rank(), detail::dtype_of_word(code));
+            if (unravels && beside_binders && !beneath[moved.size()])
+                evaluate_value(b, o->where->rank(), detail::dtype_of_word(code));
         }
         moved.push_back(static_cast<std::uint32_t>(words_.program.size() - 1));
     }

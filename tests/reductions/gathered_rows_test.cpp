@@ -84,6 +84,9 @@ TEST_CASE("what no row of lanes gathers is gathered before") {
     same(chosen - mean(take(table, rows, 0), 0, keepdims), chosen - mean(chosen, 0, keepdims));  // across them
     same(sum(take(table, rows, 0), -1), sum(chosen, -1));                                        // a fold alone
     same(cumsum(take(table, rows, 0), -1), cumsum(chosen, -1));
+    same(cumsum(chosen, -1) * take(table, rows, 0), cumsum(chosen, -1) * chosen);  // beside a scan
+    same(cumsum(chosen, -1) * take(table, rows, 0) - max(chosen, -1, keepdims),
+         cumsum(chosen, -1) * chosen - max(chosen, -1, keepdims));
     const array<double> narrow = (table(all, slice(0, 5)) + 0.0).eval(), few = take(narrow, rows, 0);
     same(centred(take(narrow, rows, 0)), centred(few));
     const auto by_columns = transpose((transpose(table) + 0.0).eval());
