@@ -310,9 +310,9 @@ std::vector<int> order_in_memory(std::span<const operand> operands, const std::v
     const std::vector<int> bound = axes_of(*widest, rank, widest->rank());
     for (const operand& o : operands) {
         if (o.kind != operand_kind::pick || bound.size() != 1) continue;
-        const std::vector<int> own = axes_of(*o.where, 0, rank);
-        if (own.size() == 1 && strides[static_cast<std::size_t>(own[0])] == 0)
-            strides[static_cast<std::size_t>(own[0])] = std::abs(widest->strides()[bound[0]]);
+        for (const int j : axes_of(*o.where, 0, rank))
+            if (index_t& own = strides[static_cast<std::size_t>(j)]; own == 0)
+                own = std::abs(o.where->strides()[j] * widest->strides()[bound[0]]);
     }
     const auto stride = [&](int j) { return strides[static_cast<std::size_t>(j)]; };
     std::vector<int> moving;
@@ -463,7 +463,7 @@ struct flat_statement::workspace {
     store pieces;
     spliced words;
     std::vector<buffer_ref> reshaped;
-    std::vector<known_value> known;  // those in `reshaped`
+    std::deque<known_value> known;  // those in `reshaped`; operands point to their layouts, so none moves
     std::deque<detail::layout> layouts;
 };
 

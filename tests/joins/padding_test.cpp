@@ -114,6 +114,18 @@ TEST_CASE("rolls and pads of folds are evaluated once, in the order of memory") 
               .item());
 }
 
+TEST_CASE("a join that is read again along another axis is itself") {
+    for (const index_t columns : {5, 40}) {
+        const array<double> a = drawn<double>({7, columns}, 1), b = drawn<double>({7, columns}, 2);
+        for (const int axis : {0, 1}) {
+            const auto joined = concatenate({lazy<double>(a(slice(0, 3))), lazy<double>(b(slice(3, none)))}, 0);
+            const array<double> whole = joined, wanted = whole - mean(whole, axis, keepdims);
+            for (int again = 0; again < 2; ++again)
+                CHECK(allclose(joined - mean(joined, axis, keepdims), wanted).item());
+        }
+    }
+}
+
 TEST_CASE("an element of several windows of a pad is computed once") {
     const array<float> m = drawn<float>({300, 200}, 1);
     const std::uint64_t bytes = 4 * 300 * 200;
