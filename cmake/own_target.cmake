@@ -22,8 +22,9 @@ function(ingot_own_target target)
         # Behind a precompiled header it sees strings written out of bounds that are not.
         target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
     elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
-        # g++ 13 warns of every function that takes a temporary and returns a reference, whatever the reference is to.
-        target_compile_options(${target} PRIVATE -Wno-dangling-reference)
+        # g++ 13 warns of every function that takes a temporary and returns a reference, whatever the reference is to, and
+        # of arrays whose elements a loop writes, where sources are compiled at once.
+        target_compile_options(${target} PRIVATE -Wno-dangling-reference -Wno-maybe-uninitialized)
     endif()
     set_target_properties(${target} PROPERTIES COMPILE_WARNING_AS_ERROR ${INGOT_WARNINGS_AS_ERRORS} CXX_EXTENSIONS OFF)
 endfunction()

@@ -44,7 +44,7 @@ runtime/sorting: runtime/system runtime/device runtime/kernels runtime/front^
 runtime/sparse: runtime/system runtime/device runtime/kernels runtime/files runtime/front^
 runtime/ndimage: runtime/system runtime/device runtime/kernels runtime/functions runtime/front^
 runtime/nn: runtime/system runtime/device runtime/front runtime/functions
-runtime/signal: runtime/device runtime/functions runtime/ndimage
+runtime/signal: runtime/device runtime/front^ runtime/functions runtime/kernels runtime/ndimage runtime/system
 runtime/interpolate: runtime/functions
 runtime/spatial: runtime/functions
 runtime/random: runtime/system runtime/device runtime/front
