@@ -12,7 +12,6 @@ struct arguments {
     int32 x0_stride0;
     int32 x0_stride3;
     int32 z0_stride0;
-    int32 z0_stride1;
 };
 
 extern "C" void scan(const arguments* given, unsigned long long begin, unsigned long long end) {
@@ -26,7 +25,7 @@ extern "C" void scan(const arguments* given, unsigned long long begin, unsigned 
         for (int32 i1 = int32(0); i1 < int32(p.scanned); ++i1) {
             const float x0 = *(p.x0 + i0 * p.x0_stride0 + i2 + i1 * p.x0_stride3);
             sum0 = sum_double::join(sum0, x0);
-            *(p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2) = float(sum0);
+            *(p.z0 + i0 * p.z0_stride0 + i1 * 3 + i2) = float(sum0);
         }
     }
 }

@@ -13,8 +13,6 @@ struct arguments {
     int32 z0_stride0;
     uint32 rows;
     uint32 folded;
-    int32 x0_stride1;
-    int32 z0_stride1;
 };
 
 extern "C" void rows(const arguments* given, unsigned long long begin, unsigned long long end) {
@@ -49,7 +47,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 for (int j = 0; j < m; ++j) lanes0[j] = -__builtin_inff();
                 for (uint32 k = 0; k < p.folded; ++k) {
                     const int32 i1 = int32(k);
-                    const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                    const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * 2 + i2;
                     independent
                     for (int j = 0; j < m; ++j) {
                         lanes0[j] = max_float::join(lanes0[j], x0_strip[x0_at[j]]);
@@ -63,7 +61,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 for (int j = 0; j < m; ++j) lanes1[j] = 0.0f;
                 for (uint32 k = 0; k < p.folded; ++k) {
                     const int32 i1 = int32(k);
-                    const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                    const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * 2 + i2;
                     float* const cached0_strip = cached0 + k * 272;
                     independent
                     for (int j = 0; j < m; ++j) {
@@ -83,7 +81,7 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 for (int j = 0; j < m; ++j) {
                     z0_strip[j] = cached0_strip[j] / float(sum1[j]);
                 }
-                for (int j = 0; j < m; ++j) (p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2)[z0_at[j]] = z0_strip[j];
+                for (int j = 0; j < m; ++j) (p.z0 + i0 * p.z0_stride0 + i1 * 2 + i2)[z0_at[j]] = z0_strip[j];
             }
         }
     }
