@@ -672,7 +672,8 @@ bool flat_statement::evaluate_join(tree_node& root, const output& to) {
 }
 
 void flat_statement::evaluate_reshaped() {
-    const spliced old = std::exchange(words_, {});
+    spliced old = std::exchange(words_, {});
+    words_.layouts = std::move(old.layouts);  // operands that are kept point to them
     const bool beside_binders = binds_outside_reshapes(old);
     const std::vector<bool> beneath = words_beneath_reshapes(old);  // the reshape above evaluates these
     std::vector<beginning> values;                                  // on the program's stack

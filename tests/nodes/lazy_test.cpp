@@ -5,10 +5,7 @@
 #include <deque>
 #include <map>
 
-#include <ingot/core/functions.hpp>
-#include <ingot/core/gather.hpp>
-#include <ingot/core/lazy.hpp>
-#include <ingot/core/scans.hpp>
+#include <ingot/ingot.hpp>
 
 #include "runtime/trees/lazy.hpp"
 #include "tests/nodes/reference.hpp"
@@ -258,6 +255,17 @@ TEST_CASE("a million nodes are built, viewed, spliced and released on a small st
     });
     CHECK(pieces > 400);
     CHECK(a.memory().use_count() == (1u << 20) + 1);
+}
+
+TEST_CASE("results of pieces are read beside reshapes and folds") {
+    const array<double> a = reshape(sin(arange<double>(91)), {13, 7});
+    const array<index_t> columns = arange<index_t>(20) * 3 % 7;
+    const lazy<double> greatest = take_along_axis(a, expand_dims(argmax(a, 1), 1), 1) + a;
+    const lazy<double> taken = take(tile(greatest, {1, 2}), columns, 1), x = taken * (mean(taken) + 0.25);
+    const array<double> stepped = x, wanted = softmax(stepped, 1);
+    const auto results = eval(x, softmax(x, 1));
+    CHECK(allclose(std::get<0>(results), stepped, 1e-12, 1e-12).item());
+    CHECK(allclose(std::get<1>(results), wanted, 1e-12, 1e-12).item());
 }
 
 TEST_CASE("errors are thrown in the statement that has the lazy") {
