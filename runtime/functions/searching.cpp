@@ -95,7 +95,7 @@ lazy<double> pieces_of(const array<double>& xp, const lazy<double>& fp, index_t 
     const lazy<double> slopes = (fp(slice(1, none)) - fp(slice(none, -1))) / (behind - before);
     const lazy<double> a_unit = static_cast<double>(n - 1) / (x(slice(-1, none)) - first);
     const auto even = all(abs((x - first) * a_unit - arange<double>(n)) < 0x1p-13, 0, keepdims);
-    const lazy<double> known = where(even, a_unit, std::numeric_limits<double>::quiet_NaN());
+    const lazy<double> known = where(even && a_unit > 0.0, a_unit, std::numeric_limits<double>::quiet_NaN());
     return concatenate({lazy<double>(ravel(stack({x, fp}, 1))), slopes, known}, 0);
 }
 
