@@ -85,12 +85,14 @@ std::vector<index_t> repeat_points(std::vector<double>& xp, double period) {
     return order;
 }
 
-/// The points as `interp` reads them where there are more places than points (library_texts.cpp), else empty: the
-/// places and values, the slopes, and how many points there are in a unit. Points are evenly spaced where each is
-/// within 2^-13 of its number.
+/// The points as `interp` reads them where there are many places (library_texts.cpp), else empty: the points' places
+/// and values, the slopes, and how many points there are in a unit. Points are evenly spaced where each is within 2^-13
+/// of its number.
 lazy<double> pieces_of(const array<double>& xp, const lazy<double>& fp, index_t places) {
+    constexpr index_t many = index_t{1} << 18;  // worth a few small kernels
     const index_t n = xp.size();
-    if (n < 2 || n > std::numeric_limits<std::int32_t>::max() / 3 || places < n) return zeros<double>({0});
+    if (n < 2 || places < many || n > std::numeric_limits<std::int32_t>::max() / 3 || places < n)
+        return zeros<double>({0});
     const lazy<double> x = xp, before = x(slice(none, -1)), behind = x(slice(1, none)), first = x(slice(0, 1));
     const lazy<double> slopes = (fp(slice(1, none)) - fp(slice(none, -1))) / (behind - before);
     const lazy<double> a_unit = static_cast<double>(n - 1) / (x(slice(-1, none)) - first);
