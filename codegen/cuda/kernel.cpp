@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <ingot/core/error.hpp>
+
 #include "codegen/cuda/join.hpp"
 #include "codegen/cuda/load_window.cuh.hpp"
 #include "codegen/plan/stages.hpp"
@@ -25,8 +27,10 @@ std::string_view word_of(std::uint32_t bytes) {
             return "unsigned int";
         case 2:
             return "unsigned short";
-        default:
+        case 1:
             return "unsigned char";
+        default:
+            throw error("[emit] no word has " + std::to_string(bytes) + " bytes");
     }
 }
 

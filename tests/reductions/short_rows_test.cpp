@@ -184,3 +184,18 @@ TEST_CASE("random numbers beside the sums of short rows") {
     const auto u = random::uniform<float>({5000});
     CHECK(array_equal(sum(m, 1) + u, u + 8).item());
 }
+
+TEST_CASE_TEMPLATE("float values that short rows of halves keep between phases", T, float16, bfloat16) {
+    for (const index_t n : {8, 12, 16, 40, 64, 128}) {
+        CAPTURE(n);
+        const array<float> wide = sin(reshape(arange<float>(70 * n), {70, n})) * 3;
+        const array<T> x = astype<T>(wide), found = softmax(x, 1);
+        const array<float> wanted = softmax(astype<float>(x).eval(), 1);
+        CHECK(allclose(astype<float>(found), wanted, 1e-2, 1e-3).item());
+    }
+    const array<std::int8_t> b = astype<std::int8_t>(reshape(arange<int>(70 * 48) % 200 - 100, {70, 48}));
+    const auto shares = [](const auto& e) { return lazy<float>(e / max(e, 1, keepdims) * 100.0f); };
+    const array<std::int8_t> found = astype<std::int8_t>(shares(exp(astype<float>(b) * 0.01f)));
+    const array<float> wanted = shares(exp(astype<float>(b) * 0.01f).eval());
+    CHECK(all(abs(astype<float>(found) - wanted) <= 1.0f).item());
+}

@@ -36,7 +36,7 @@ smem_tiles::smem_tiles(const key& k, const graph& g, const row_program& rows)
         const operand_head& head = k.operands[n.index].head;
         if (head.kind == operand_kind::array) hold(i, n.type, head.vector && !in_runs_, 0);
     }
-    find_groups(k, rows);
+    find_groups(k, g, rows);
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const dtype type = g.nodes[i].type;
         if (made_[i] != 0) hold(i, type, !in_runs_ && whole_ * size_of(type) % 16 == 0, made_[i]);
@@ -73,7 +73,7 @@ void smem_tiles::find_uses(const graph& g, const row_program& rows) {
 }
 
 /// Where one array's rows are whole chunks, the length is a multiple of a chunk's elements for all arrays.
-void smem_tiles::find_groups(const key& k, const row_program& rows) {
+void smem_tiles::find_groups(const key& k, const graph& g, const row_program& rows) {
     std::uint32_t widest = 1;
     const auto consider = [&](dtype type, bool chunked) {
         const auto bytes = static_cast<std::uint32_t>(size_of(type));
@@ -83,6 +83,8 @@ void smem_tiles::find_groups(const key& k, const row_program& rows) {
     for (const smem_tile& s : tiles_) consider(s.type, s.chunked);
     for (const operand_class& o : k.outputs)
         if (moves_on(o, rows.inner())) consider(o.head.type, o.head.vector && !in_runs_);
+    for (node_id i = 0; i < g.nodes.size(); ++i)  // kept in a tile of their own type
+        if (made_[i] != 0) consider(g.nodes[i].type, false);
     group_ = whole_groups() ? std::min(whole_, 16 / widest) : loose_group;
 }
 

@@ -43,7 +43,7 @@ public:
 
 private:
     void find_uses(const graph& g, const row_program& rows);
-    void find_groups(const key& k, const row_program& rows);
+    void find_groups(const key& k, const graph& g, const row_program& rows);
     void hold(node_id n, dtype type, bool chunked, std::size_t from);
     void put_output(int output, const operand_head& head);
     smem_tile& add(dtype type, bool chunked);
