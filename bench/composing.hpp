@@ -19,12 +19,12 @@ using namespace ingot;
 template <class T>
 class composer {
 public:
-    /// Of a drawn small shape.
+    /// The arrays have a drawn small shape.
     explicit composer(std::uint64_t seed) : draw_(seed) {
         const index_t rows = 2 + below(40), columns = 2 + below(below(3) == 0 ? 700 : 60);
         make_leaves(rows, columns);
     }
-    /// Of a given shape, without the values of the single steps.
+    /// The arrays have a given shape; the values of the single steps are not computed.
     composer(std::uint64_t seed, index_t rows, index_t columns) : draw_(seed), steps_(false) {
         make_leaves(rows, columns);
     }

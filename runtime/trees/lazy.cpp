@@ -2,11 +2,9 @@
 #include "runtime/trees/lazy.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -17,6 +15,7 @@
 
 #include "runtime/front/evaluate.hpp"
 #include "runtime/trees/joins_in_parts.hpp"
+#include "runtime/trees/value_in_memory.hpp"
 
 namespace ingot::runtime {
 
@@ -192,25 +191,6 @@ bool has_other_binders(const spliced& words, std::size_t program, std::size_t at
     return false;
 }
 
-/// Whether a statement binds axes outside its reshapes. Binders beneath a reshape are evaluated with its operand.
-bool binds_outside_reshapes(const spliced& words) {
-    std::vector<bool> values;  // on the program's stack: whether each binds outside reshapes
-    std::size_t binder = 0;
-    for (const word code : words.program) {
-        const word_kind kind = detail::kind_of_word(code);
-        bool binds = false;
-        for (int a = detail::arity_of_word(code); a-- > 0; values.pop_back()) binds |= values.back();
-        if (detail::is_binder(kind) && words.attributes[binder++] != 0) {
-            if (kind == word_kind::unravel)
-                binds = false;
-            else
-                binds |= kind != word_kind::gather;
-        }
-        values.push_back(binds);
-    }
-    return std::ranges::count(values, true) != 0;
-}
-
 /// The words beneath a reshape.
 std::vector<bool> words_beneath_reshapes(const spliced& words) {
     std::vector<bool> beneath(words.program.size());
@@ -230,98 +210,24 @@ std::vector<bool> words_beneath_reshapes(const spliced& words) {
     return beneath;
 }
 
+/// Whether a statement binds axes outside its reshapes. Binders beneath a reshape are evaluated with its operand.
+bool binds_outside_reshapes(const spliced& words, const std::vector<bool>& beneath) {
+    std::size_t binder = 0;
+    for (std::size_t w = 0; w < words.program.size(); ++w) {
+        const word_kind kind = detail::kind_of_word(words.program[w]);
+        if (!detail::is_binder(kind)) continue;
+        const bool binds = words.attributes[binder++] != 0;
+        if (binds && !beneath[w] && kind != word_kind::unravel && kind != word_kind::gather) return true;
+    }
+    return false;
+}
+
 /// Whether a value moves along one of its first `lead` axes; `operands` begins at its first operand.
 bool moves_along_leading(std::span<const operand> operands, int lead) {
     for (const operand& o : operands)
         for (int j = 0; has_axes(o) && j < lead; ++j)
             if (o.where->strides()[j] != 0 && o.where->shape()[j] != 1) return true;
     return false;
-}
-
-/// A step on `axis` moves every operand as `steps` steps on `along` do, as an axis of windows does. Negative:
-/// backwards, as windows of a flipped axis do.
-struct overlap {
-    int axis, along;
-    index_t steps;
-    index_t back = 0;  // steps on `axis` from where it lies first in memory to its beginning
-};
-
-/// The steps on axis `along` that move all operands as one on `axis`; 0 where there is no such number.
-index_t steps_along(std::span<const operand> operands, int axis, int along) {
-    index_t steps = 0;
-    for (const operand& o : operands) {
-        if (!has_axes(o)) continue;
-        const index_t on_axis = o.where->shape()[axis] == 1 ? 0 : o.where->strides()[axis],
-                      on_along = o.where->shape()[along] == 1 ? 0 : o.where->strides()[along];
-        if (on_axis == 0 && on_along == 0) continue;
-        if (on_along == 0 || on_axis == 0 || on_axis % on_along != 0) return 0;
-        if (steps != 0 && steps != on_axis / on_along) return 0;
-        steps = on_axis / on_along;
-    }
-    return steps;
-}
-
-/// Merges axes that overlap, so that an element of several windows is computed once: lengthens the extent of one axis
-/// and makes the other's 1.
-std::vector<overlap> merge_overlaps(std::span<const operand> operands, std::vector<index_t>& extents) {
-    std::vector<overlap> found;
-    const int rank = static_cast<int>(extents.size());
-    const auto extent = [&](int j) -> index_t& { return extents[static_cast<std::size_t>(j)]; };
-    const auto is_merged = [&](int j) { return std::ranges::count(found, j, &overlap::axis) != 0; };
-    for (int axis = rank; axis-- > 0;)
-        for (int along = 0; along < rank && extent(axis) > 1; ++along) {
-            if (along == axis || extent(along) <= 1 || is_merged(along)) continue;
-            const index_t steps = steps_along(operands, axis, along), behind = std::abs(steps) * (extent(axis) - 1);
-            // Without gaps, and where it saves elements.
-            if (steps == 0 || std::abs(steps) > extent(along) || extent(along) + behind >= extent(along) * extent(axis))
-                continue;
-            found.push_back({axis, along, steps, steps < 0 ? extent(axis) - 1 : 0});
-            extent(along) += behind;
-            extent(axis) = 1;
-        }
-    return found;
-}
-
-/// The order of a value's axes, of these extents, in which the operand that moves along the most axes lies in memory,
-/// outermost first. A scan or a pad moves along its own axis as its operand does along the bound one.
-std::vector<int> order_in_memory(std::span<const operand> operands, const std::vector<index_t>& extents) {
-    const int rank = static_cast<int>(extents.size());
-    const auto moves = [&](const detail::layout& l, int j) {
-        return l.shape()[j] != 1 && l.strides()[j] != 0 && (j >= rank || extents[static_cast<std::size_t>(j)] != 1);
-    };
-    const auto axes_of = [&](const detail::layout& l, int from, int to) {
-        std::vector<int> axes;
-        for (int j = from; j < to; ++j)
-            if (moves(l, j)) axes.push_back(j);
-        return axes;
-    };
-    std::vector<int> order(static_cast<std::size_t>(rank));
-    std::iota(order.begin(), order.end(), 0);
-    const detail::layout* widest = nullptr;
-    std::size_t most = 0;
-    for (const operand& o : operands) {
-        if (o.kind != operand_kind::array || !has_axes(o)) continue;
-        const std::size_t axes = axes_of(*o.where, 0, o.where->rank()).size();
-        if (axes > most) most = axes, widest = o.where;
-    }
-    if (widest == nullptr) return order;
-    std::vector<index_t> strides(order.size());  // 0 where it does not move
-    for (const int j : axes_of(*widest, 0, rank)) strides[static_cast<std::size_t>(j)] = std::abs(widest->strides()[j]);
-    const std::vector<int> bound = axes_of(*widest, rank, widest->rank());
-    for (const operand& o : operands) {
-        if (o.kind != operand_kind::pick || bound.size() != 1) continue;
-        for (const int j : axes_of(*o.where, 0, rank))
-            if (index_t& own = strides[static_cast<std::size_t>(j)]; own == 0)
-                own = std::abs(o.where->strides()[j] * widest->strides()[bound[0]]);
-    }
-    const auto stride = [&](int j) { return strides[static_cast<std::size_t>(j)]; };
-    std::vector<int> moving;
-    std::ranges::copy_if(order, std::back_inserter(moving), stride);
-    std::ranges::stable_sort(moving, std::greater<>(), stride);
-    auto next = moving.begin();
-    for (int& j : order)
-        if (stride(j) != 0) j = *next++;
-    return order;
 }
 
 struct context_lists {
@@ -673,11 +579,11 @@ bool flat_statement::evaluate_join(tree_node& root, const output& to) {
 
 void flat_statement::evaluate_reshaped() {
     spliced old = std::exchange(words_, {});
-    words_.layouts = std::move(old.layouts);  // operands that are kept point to them
-    const bool beside_binders = binds_outside_reshapes(old);
+    words_.layouts = std::move(old.layouts);                        // operands that are kept point to them
     const std::vector<bool> beneath = words_beneath_reshapes(old);  // the reshape above evaluates these
-    std::vector<beginning> values;                                  // on the program's stack
-    std::vector<std::uint32_t> moved;                               // where each old word is now
+    const bool beside_binders = binds_outside_reshapes(old, beneath);
+    std::vector<beginning> values;     // on the program's stack
+    std::vector<std::uint32_t> moved;  // where each old word is now
     std::size_t next_operand = 0, binder = 0;
     for (const word code : old.program) {
         const word_kind kind = detail::kind_of_word(code);
@@ -717,51 +623,9 @@ void flat_statement::evaluate_operand(beginning b, const operand& pick, dtype ty
 }
 
 void flat_statement::evaluate_value(beginning b, int rank, dtype type) {
-    const std::span<const operand> operands = std::span(words_.operands).subspan(b.operands);
-    detail::layout& all = layouts_.emplace_back(rank);
-    std::vector<index_t> once(static_cast<std::size_t>(rank), 1);  // extents of the array; 1 where nothing moves
-    for (int j = 0; j < rank; ++j) {
-        bool moves = false;
-        all.shape()[j] = 1;
-        for (const operand& o : operands) {
-            if (!has_axes(o)) continue;
-            if (o.where->shape()[j] != 1) all.shape()[j] = o.where->shape()[j];
-            moves |= o.where->strides()[j] != 0;
-        }
-        if (moves) once[static_cast<std::size_t>(j)] = all.shape()[j];
-    }
-    const std::vector<overlap> overlaps = merge_overlaps(operands, once);
-    const std::vector<int> order = order_in_memory(operands, once);
-    index_t stride = 1;
-    for (std::size_t k = order.size(); k-- > 0;) {
-        const index_t extent = once[static_cast<std::size_t>(order[k])];
-        all.strides()[order[k]] = extent == 1 ? 0 : stride;
-        stride *= extent;
-    }
-    for (const overlap& o : overlaps) {
-        all.strides()[o.axis] = o.steps * all.strides()[o.along];
-        all.offset -= o.back * all.strides()[o.axis];
-    }
-    evaluate_words(b, type, [&once, &order, &overlaps](const detail::layout& l) {
-        const int own = static_cast<int>(order.size()), bound = l.rank() - own;
-        int rank = bound;
-        for (const int j : order) rank += once[static_cast<std::size_t>(j)] != 1 ? 1 : 0;
-        detail::layout seen(rank);
-        seen.offset = l.offset;
-        for (const overlap& o : overlaps)
-            if (l.shape()[o.axis] != 1) seen.offset += o.back * l.strides()[o.axis];
-        int at = 0;
-        for (const int j : order) {
-            const index_t extent = once[static_cast<std::size_t>(j)];
-            if (extent == 1) continue;
-            seen.shape()[at] = l.shape()[j] != 1 ? extent : 1;
-            seen.strides()[at++] = l.strides()[j];
-        }
-        std::copy_n(l.shape() + own, bound, seen.shape() + at);
-        std::copy_n(l.strides() + own, bound, seen.strides() + at);
-        return seen;
-    });
-    words_.operands.back().where = &all;
+    const value_in_memory value(std::span(words_.operands).subspan(b.operands), rank);
+    evaluate_words(b, type, [&value](const detail::layout& l) { return value.evaluated(l); });
+    words_.operands.back().where = &layouts_.emplace_back(value.read());
 }
 
 void flat_statement::evaluate_words(beginning b, dtype type,
