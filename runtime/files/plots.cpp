@@ -135,6 +135,10 @@ void plot_curves(const std::string& path, const plot_options& options, const buf
     if (!fit)
         throw shape_error("[plot] x of shape " + to_text(x_where.extents()) + " and y of shape " +
                           to_text(y_where.extents()) + "; (n,), and (n,) or (curves, n), are wanted");
+    const index_t curve_count = y_where.rank() == 2 ? y_where.shape()[0] : 1;
+    if (!options.labels.empty() && options.labels.size() != static_cast<std::size_t>(curve_count))
+        throw shape_error("[plot] " + std::to_string(options.labels.size()) + " labels for " +
+                          std::to_string(curve_count) + " curves; one for each is wanted");
     constexpr int least = 160, most = 16384;
     if (options.width < least || options.height < least || options.width > most || options.height > most)
         throw shape_error("[plot] a picture of " + std::to_string(options.width) + " by " +

@@ -10,6 +10,8 @@
 #include <ingot/core/error.hpp>
 #include <ingot/kernels/measure.hpp>
 
+#include "runtime/system/number_text.hpp"
+
 namespace ingot {
 
 namespace {
@@ -71,7 +73,7 @@ benchmark_result detail::benchmark(void (*call)(void*), const void* fn, const be
         throw dtype_error("[benchmark] " + std::to_string(options.repeats) + " repeats after " +
                           std::to_string(options.warm_up) + " calls; at least 1 after 0 are wanted");
     if (!(options.max_duration > 0))
-        throw dtype_error("[benchmark] max_duration " + std::to_string(options.max_duration) +
+        throw dtype_error("[benchmark] max_duration " + runtime::number_text(options.max_duration) +
                           "; seconds above 0 are wanted");
     std::vector<watched> devices = watch(options.devices);
     benchmark_result r;

@@ -8,6 +8,8 @@
 
 #include <ingot/core/error.hpp>
 
+#include "runtime/system/number_text.hpp"
+
 namespace ingot::detail {
 
 double bin_width(bin_rule rule, const sample_measures& m) {
@@ -41,7 +43,7 @@ double bin_width(bin_rule rule, const sample_measures& m) {
 index_t bins_of_width(const char* operation, double extent, double width) {
     const double count = std::ceil(extent / width);
     if (!(count < 0x1p53))
-        throw error("[" + std::string(operation) + "] bins of width " + std::to_string(width) + " over " +
+        throw error("[" + std::string(operation) + "] bins of width " + runtime::number_text(width) + " over " +
                     std::to_string(extent) + ": too many to count");
     return count < 1 ? 1 : static_cast<index_t>(count);
 }

@@ -8,6 +8,8 @@
 #include <ingot/core/grids.hpp>
 #include <ingot/core/index_functions.hpp>
 
+#include "runtime/system/number_text.hpp"
+
 namespace ingot::detail {
 
 progression progression_of(const char* operation, const slice& s) {
@@ -25,8 +27,8 @@ float_progression float_progression_of(const char* operation, const slice& s) {
 float_progression float_progression_of(const char* operation, const grid_steps& s) {
     const double count = std::ceil((s.stop - s.start) / s.step);
     if (s.step == 0 || !std::isfinite(s.start) || !(count < 0x1p62))
-        throw shape_error("[" + std::string(operation) + "] steps of " + std::to_string(s.step) + " from " +
-                          std::to_string(s.start) + " to " + std::to_string(s.stop) +
+        throw shape_error("[" + std::string(operation) + "] steps of " + runtime::number_text(s.step) + " from " +
+                          runtime::number_text(s.start) + " to " + runtime::number_text(s.stop) +
                           ": finite ones that are not 0 are wanted");
     return {s.start, s.step, count > 0 ? static_cast<index_t>(count) : 0};
 }

@@ -5,6 +5,8 @@
 
 #include <ingot/core/error.hpp>
 
+#include "runtime/system/number_text.hpp"
+
 namespace ingot::detail {
 
 void check_sequences(const char* operation, std::span<const index_t> a, std::span<const index_t> v) {
@@ -35,7 +37,7 @@ observation_weights weigh(const char* operation, index_t n, index_t less, const 
         array<double> values{astype<double>(weights)};
         if (n > 0)
             if (const double least = min(values).item(); least < 0)
-                throw error("[" + std::string(operation) + "] " + which + " with " + std::to_string(least) +
+                throw error("[" + std::string(operation) + "] " + which + " with " + runtime::number_text(least) +
                             " among them: none may be negative");
         return values;
     };

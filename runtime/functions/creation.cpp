@@ -16,6 +16,7 @@
 #include "runtime/device/graphs.hpp"
 #include "runtime/device/transfer.hpp"
 #include "runtime/front/evaluate.hpp"
+#include "runtime/system/number_text.hpp"
 
 namespace ingot::detail {
 
@@ -85,8 +86,8 @@ void adopt_memory(destination to, const buffer_ref& memory, std::span<const inde
 index_t arange_count(double start, double stop, double step) {
     const double count = std::ceil((stop - start) / step);
     if (step == 0 || std::isnan(count))
-        throw shape_error(in_brackets("arange") + "no number of steps of " + std::to_string(step) + " leads from " +
-                          std::to_string(start) + " to " + std::to_string(stop));
+        throw shape_error(in_brackets("arange") + "no number of steps of " + runtime::number_text(step) +
+                          " leads from " + runtime::number_text(start) + " to " + runtime::number_text(stop));
     if (count >= 0x1p59) {
         char number[32];
         std::snprintf(number, sizeof number, "%.0f", count);

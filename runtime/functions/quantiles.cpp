@@ -17,6 +17,7 @@
 #include "runtime/front/evaluate.hpp"
 #include "runtime/sorting/sampled_filter.hpp"
 #include "runtime/sorting/sort_rows.hpp"
+#include "runtime/system/number_text.hpp"
 
 namespace ingot::detail {
 
@@ -217,7 +218,7 @@ bool select_quantiles_on_gpu(const buffer_ref&, const layout&, const buffer_ref&
 
 double checked_quantile(const char* operation, double q, double whole) {
     if (q >= 0 && q <= whole) return q / whole;
-    throw error("[" + std::string(operation) + "] " + std::to_string(q) + " is not between 0 and " +
+    throw error("[" + std::string(operation) + "] " + runtime::number_text(q) + " is not between 0 and " +
                 std::to_string(static_cast<int>(whole)));
 }
 

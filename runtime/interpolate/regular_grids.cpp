@@ -8,9 +8,11 @@
 
 #include <ingot/core/creation.hpp>
 #include <ingot/core/indexing.hpp>
+#include <ingot/core/reductions.hpp>
 #include <ingot/core/reshape.hpp>
 
 #include "runtime/interpolate/knots.hpp"
+#include "runtime/system/number_text.hpp"
 
 namespace ingot::interpolate {
 
@@ -61,6 +63,20 @@ template <class Kernel, int Axes>
 const Kernel& cell_text() {
     static const Kernel text("y = " + value_of_cell(0, Axes, "") + ";", "cell");
     return text;
+}
+
+/// Throws index_error for the first axis along which a place lies outside of the grid.
+void throw_outside(const std::vector<lazy<double>>& places, const std::vector<knots>& grid) {
+    for (std::size_t j = 0; j < grid.size(); ++j) {
+        const double first = grid[j].host.front(), last = grid[j].host.back();
+        const lazy<double>& x = places[j];
+        const auto [low, high] = eval(min(where(x < first, x, first)), max(where(x > last, x, last)));
+        if (low.item() == first && high.item() == last) continue;
+        throw index_error("[" + std::string(operation) + "] place " +
+                          runtime::number_text(low.item() < first ? low.item() : high.item()) + " along axis " +
+                          std::to_string(j) + "; the grid goes from " + runtime::number_text(first) + " to " +
+                          runtime::number_text(last));
+    }
 }
 
 }  // namespace
@@ -114,6 +130,7 @@ lazy<T> regular_grid_interpolator<T>::at(const any_expression& given) const {
         lazy<double> share;
     };
     std::vector<grid_place> at;
+    std::vector<lazy<double>> along_axes;
     std::optional<lazy<bool>> outside, unknown;
     for (std::size_t j = 0; j < grid_.size(); ++j) {
         const knots& k = grid_[j];
@@ -122,6 +139,7 @@ lazy<T> regular_grid_interpolator<T>::at(const any_expression& given) const {
         detail::view_room view;
         detail::view_by_index(view, places.extents(), only, 2);
         const lazy<double> x = places.viewed(view).as<double>();
+        along_axes.push_back(x);
         const lazy<bool> beyond(x < k.host.front() || x > k.host.back()), is_nan(isnan(x));
         outside = outside ? lazy<bool>(*outside || beyond) : beyond;
         unknown = unknown ? lazy<bool>(*unknown || is_nan) : is_nan;
@@ -132,8 +150,7 @@ lazy<T> regular_grid_interpolator<T>::at(const any_expression& given) const {
         p.share = lazy<double>(share_text()(x, p.before, k.values));
         at.push_back(std::move(p));
     }
-    if (how_.bounds_error && any(*outside).item())
-        throw index_error("[" + std::string(operation) + "] a place outside of the grid");
+    if (how_.bounds_error && any(*outside).item()) throw_outside(along_axes, grid_);
     const shape_like own(values_.shape());
     const int behind_places = own.count() - 1;
     const auto beside_values = [&](const auto& e) { return runtime::with_axes_behind(lazy(e), behind_places); };

@@ -307,8 +307,8 @@ ppoly<T> ppoly<T>::antiderivative(int nu) const {
         whole = whole ? lazy<T>((*whole + one) * width) : lazy<T>(one * width);
     }
     c.emplace_back(cumsum(*whole, 0, exclusive));
-    // Where a function repeats its antiderivative does not.
-    const extrapolation beyond = extrapolate_.repeats() ? extrapolation(true) : extrapolate_;
+    // The antiderivative of a function that repeats does not repeat. As SciPy's it has no values beyond the knots.
+    const extrapolation beyond = extrapolate_.repeats() ? extrapolation(false) : extrapolate_;
     const ppoly once{knots_, array<T>(stack(c, 1)), axis_, beyond};
     return nu == 1 ? once : once.antiderivative(nu - 1);
 }

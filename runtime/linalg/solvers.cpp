@@ -14,6 +14,7 @@
 #include "runtime/front/libraries.hpp"
 #include "runtime/linalg/lapack_call.hpp"
 #include "runtime/system/counters.hpp"
+#include "runtime/system/number_text.hpp"
 
 namespace ingot::runtime {
 
@@ -70,7 +71,7 @@ void throw_no_such_norm(int axes, const linalg::norm_order& order) {
     using linalg::norm_order;
     const std::string name = order.kind() == norm_order::fro   ? "\"fro\""
                              : order.kind() == norm_order::nuc ? "\"nuc\""
-                                                               : std::to_string(order.value());
+                                                               : runtime::number_text(order.value());
     throw shape_error("[norm] " + std::string(axes == 1 ? "vectors" : "matrices") + " have no norm of order " + name);
 }
 

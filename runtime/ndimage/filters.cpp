@@ -11,6 +11,7 @@
 #include <ingot/core/creation.hpp>
 
 #include "runtime/ndimage/images.hpp"
+#include "runtime/system/number_text.hpp"
 
 namespace ingot::detail {
 
@@ -174,11 +175,14 @@ std::vector<double> gaussian_weights(double sigma, index_t order, index_t radius
 
 line gaussian_line(const char* operation, int axis, double sigma, index_t order, const gaussian_options& how,
                    std::optional<index_t> radius) {
+    const auto refuse = [&](const std::string& why) { throw shape_error("[" + std::string(operation) + "] " + why); };
+    if (!(sigma > 0)) refuse("deviation " + runtime::number_text(sigma) + "; a positive one is wanted");
+    if (order < 0) refuse("order " + std::to_string(order) + "; at least 0 is wanted");
+    if (radius && *radius < 0) refuse("radius " + std::to_string(*radius) + "; at least 0 is wanted");
     const double reached = how.truncate * sigma + 0.5;
-    if (!(sigma > 0) || order < 0 || (radius && *radius < 0) || !(reached >= 0 && reached < 1e9))
-        throw shape_error("[" + std::string(operation) + "] deviation " + std::to_string(sigma) + ", order " +
-                          std::to_string(order) + ", radius " + std::to_string(radius.value_or(0)) +
-                          "; a positive deviation is wanted, and nothing negative");
+    if (!(reached >= 0 && reached < 1e9))
+        refuse("deviation " + runtime::number_text(sigma) + " and truncate " + runtime::number_text(how.truncate) +
+               " give a radius of " + runtime::number_text(std::floor(reached)) + "; 0 to 10^9 are possible");
     return line_of(operation, axis, gaussian_weights(sigma, order, radius.value_or(static_cast<index_t>(reached))), 0);
 }
 

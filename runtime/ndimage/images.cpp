@@ -219,6 +219,12 @@ ndimage::neighbourhood reversed(const ndimage::neighbourhood& n) {
     return {std::vector<double>(n.values().rbegin(), n.values().rend()), n.shape()};
 }
 
+bool is_symmetric(const ndimage::neighbourhood& s) {
+    const std::vector<double>& v = s.values();
+    return std::ranges::all_of(s.shape(), [](index_t n) { return n == 3; }) &&
+           std::equal(v.begin(), v.end(), v.rbegin(), [](double a, double b) { return (a != 0) == (b != 0); });
+}
+
 ndimage::neighbourhood cross(int rank) {
     std::size_t count = 1;
     for (int j = 0; j < rank; ++j) count *= 3;

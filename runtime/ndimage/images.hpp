@@ -80,6 +80,8 @@ places places_of(const ndimage::neighbourhood&);
 places places_of_box(std::span<const index_t> shape);
 /// Reversed along all axes, in C order.
 ndimage::neighbourhood reversed(const ndimage::neighbourhood&);
+/// Whether a structure has three places along each axis, and is the same from both sides.
+bool is_symmetric(const ndimage::neighbourhood&);
 /// An element and its neighbours along each axis.
 ndimage::neighbourhood cross(int rank);
 /// Throws shape_error unless the neighbourhood has as many axes as x, none of them empty.

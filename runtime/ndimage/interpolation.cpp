@@ -561,6 +561,12 @@ tree_ref transformed(const char* operation, const image& e, const ndimage::neigh
         for (std::size_t j = 0; j < n; ++j) scales.push_back({m[j], 0, offset[j]});
         return scaled(operation, e, scales, shape, s).tree();
     }
+    if (rows[0] == extent + 1 && rows.size() == 2) {
+        const auto last = m.end() - static_cast<std::ptrdiff_t>(n + 1);
+        if (std::any_of(last, m.end() - 1, [](double v) { return v != 0; }) || m.back() != 1)
+            throw shape_error("[" + std::string(operation) + "] the last row of a homogeneous matrix of shape " +
+                              to_text(rows) + " is not 0, ..., 0, 1");
+    }
     const std::size_t columns = n + has_offset;
     for (std::size_t j = 0; j < n; ++j) {
         const auto row = m.begin() + static_cast<std::ptrdiff_t>(j * columns);

@@ -31,16 +31,11 @@ using ndimage::border;
 using ndimage::neighbourhood;
 using runtime::any_lazy;
 using runtime::as_type;
+using runtime::is_symmetric;
 using runtime::reach;
 
 namespace {
 
-/// Whether the structure has three places along each axis, and is the same from both sides.
-bool is_symmetric(const neighbourhood& s) {
-    const std::vector<double>& v = s.values();
-    return std::ranges::all_of(s.shape(), [](index_t n) { return n == 3; }) &&
-           std::equal(v.begin(), v.end(), v.rbegin(), [](double a, double b) { return (a != 0) == (b != 0); });
-}
 bool contains(const neighbourhood& s, const neighbourhood& part) {
     return std::ranges::equal(s.values(), part.values(), [](double a, double b) { return a != 0 || b == 0; });
 }
@@ -116,13 +111,14 @@ std::vector<std::vector<slice>> boxes_of(const char*, const image& given) {
     const shape_like shape = labels.shape();
     if (labels.size() == 0) return {};
     const index_t count = std::max<index_t>(max(labels).item(), 0);
-    std::vector<std::vector<slice>> boxes(static_cast<std::size_t>(count));
+    std::vector<std::vector<slice>> boxes;
     const array<index_t> at(ravel(maximum(labels, index_t{0})));
     for (int j = 0; j < shape.count(); ++j) {
         const lazy<index_t> place(position_along(shape[j], shape.count() - 1 - j));
         const array<index_t> places(ravel(lazy<index_t>(place + zeros<index_t>(shape))));
         array<index_t> low = full<index_t>(count + 1, std::numeric_limits<index_t>::max());
         array<index_t> high = full<index_t>(count + 1, -1);
+        boxes.resize(static_cast<std::size_t>(count));  // behind the arrays, which find out whether there is memory
         scatter_min(low(at), places);
         scatter_max(high(at), places);
         const std::vector<index_t> first = low.to_host(), last = high.to_host();

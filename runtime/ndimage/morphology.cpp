@@ -1,8 +1,12 @@
 // Erosions and dilations of truths: "and" and "or" of the elements at the structure's places.
 #include <ingot/ndimage/morphology.hpp>
 
+#include <ingot/core/creation.hpp>
 #include <ingot/core/host.hpp>
+#include <ingot/core/index_functions.hpp>
 #include <ingot/core/reductions.hpp>
+#include <ingot/core/scatter.hpp>
+#include <ingot/ndimage/measurements.hpp>
 
 #include "runtime/ndimage/images.hpp"
 
@@ -23,11 +27,13 @@ namespace {
 class morphology {
 public:
     morphology(const char* operation, const any_lazy& x, const morphology_options& how, bool dilates)
-        : how_(how), dilates_(dilates) {
+        : operation_(operation),
+          how_(how),
+          dilates_(dilates),
+          structure_(how.structure ? *how.structure : runtime::cross(x.extents().rank)) {
         const int rank = x.extents().rank;
-        const neighbourhood given = how.structure ? *how.structure : runtime::cross(rank);
-        check_axes(operation, "a structure", given, x);
-        places_ = runtime::places_of(dilates ? runtime::reversed(given) : given);
+        check_axes(operation, "a structure", structure_, x);
+        places_ = runtime::places_of(dilates ? runtime::reversed(structure_) : structure_);
         const std::vector<index_t> origins = runtime::for_axes(operation, "origin", how.origin, rank);
         for (std::size_t j = 0; j < origins.size(); ++j) {
             const reach r = runtime::reach_of(operation, places_.shape[j], origins[j]);
@@ -52,6 +58,7 @@ public:
     }
 
     any_lazy repeated(const any_lazy& given) const {
+        if (how_.iterations < 1 && spreads_by_parts()) return spread(given);
         any_lazy x = once(given);
         if (how_.iterations >= 1) {
             for (index_t n = 1; n < how_.iterations; ++n) x = once(x.kept());
@@ -68,8 +75,30 @@ public:
     }
 
 private:
+    /// Whether repetition spreads a change to all of a connected part of the mask, as `label` connects it.
+    bool spreads_by_parts() const {
+        const std::vector<double>& v = structure_.values();
+        return !reaches_.empty() && runtime::is_symmetric(structure_) && v[v.size() / 2] != 0 &&
+               std::ranges::all_of(reaches_, [](reach r) { return r.before == 1 && r.after == 1; });
+    }
+    /// Repeats until nothing changes. An element outside of the mask never changes, so the first repetition shows each
+    /// part of the mask that any of them or the border reaches.
+    any_lazy spread(const any_lazy& x) const {
+        const with_device there(runtime::device_of(x));
+        const shape_like shape(x.extents().span());
+        const array<bool> next(once(x).as<bool>());
+        const array<bool> mask = how_.mask ? array<bool>(*how_.mask) : full<bool>(shape, true);
+        const ndimage::labelled parts = labels_of(operation_, mask, &structure_);
+        array<int> reached = zeros<int>(parts.count + 1);
+        scatter_max(reached(parts.labels), astype<int>(mask && next == dilates_));
+        const auto changed = take<unchecked_mode>(reached, parts.labels, 0) != 0;
+        return any_lazy(lazy<bool>(where(mask, changed == dilates_, x.as<bool>())));
+    }
+
+    const char* operation_;
     const morphology_options& how_;
     bool dilates_;
+    neighbourhood structure_;
     places places_;
     std::vector<reach> reaches_;
 };

@@ -12,6 +12,7 @@
 #include "runtime/random/next_number.hpp"
 #include "runtime/random/vonmises.cuh.hpp"
 #include "runtime/random/zipf.cuh.hpp"
+#include "runtime/system/number_text.hpp"
 
 namespace ingot::detail {
 
@@ -107,9 +108,10 @@ array<std::int64_t> multinomial_counts(const lazy<double>& n, const lazy<double>
         const auto [least, most] = eval(min(p), max(p));
         const double before = outcomes < 2 ? 0 : max(sums(ellipsis, outcomes - 2)).item();
         if (!(least.item() >= 0 && most.item() <= 1 && before <= 1 + 1e-12))
-            throw dtype_error("[multinomial] pvals from " + std::to_string(least.item()) + " to " +
-                              std::to_string(most.item()) + ", of which all but the last add up to " +
-                              std::to_string(before) + ": probabilities from 0 to 1 are wanted, that add up to 1");
+            throw dtype_error("[multinomial] pvals from " + runtime::number_text(least.item()) + " to " +
+                              runtime::number_text(most.item()) + ", of which all but the last add up to " +
+                              runtime::number_text(before) +
+                              ": probabilities from 0 to 1 are wanted, that add up to 1");
     }
     array<std::int64_t> counts = zeros<std::int64_t>(all);
     array<double> left = broadcast_to(n, shape);

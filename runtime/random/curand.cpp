@@ -12,6 +12,7 @@
 #include "runtime/device/ordering.hpp"
 #include "runtime/front/evaluate.hpp"
 #include "runtime/system/counters.hpp"
+#include "runtime/system/number_text.hpp"
 #include "runtime/system/opened_library.hpp"
 
 namespace ingot {
@@ -45,7 +46,7 @@ void check_draw(const char* operation, const detail::curand_draw& what, curand_k
     if (what.of == kind_of_draw::bits && kind == curand_kind::sobol && detail::size_of(type) == 8)
         throw dtype_error(prefix_of(operation) + "sobol has words of uint32, not of " + std::string(name(type)));
     const auto refuse = [&](const char* name, double given, const char* wanted) {
-        throw dtype_error(prefix_of(operation) + name + " is " + std::to_string(given) + ", and " + wanted +
+        throw dtype_error(prefix_of(operation) + name + " is " + runtime::number_text(given) + ", and " + wanted +
                           " is wanted");
     };
     if (what.of == kind_of_draw::poisson && !(what.first > 0 && std::isfinite(what.first)))

@@ -10,6 +10,8 @@
 #include <ingot/core/error.hpp>
 #include <ingot/core/philox.hpp>
 
+#include "runtime/system/number_text.hpp"
+
 namespace ingot::detail {
 
 namespace {
@@ -78,8 +80,8 @@ lazy<std::int64_t> first_different(index_t n, index_t wanted, index_t draws, ran
 }
 
 [[noreturn]] void throw_no_covariance(double least, double greatest) {
-    throw linalg_error("[multivariate_normal] the covariance has eigenvalues from " + std::to_string(least) + " to " +
-                       std::to_string(greatest) + ": none is to be negative");
+    throw linalg_error("[multivariate_normal] the covariance has eigenvalues from " + runtime::number_text(least) +
+                       " to " + runtime::number_text(greatest) + ": none is to be negative");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <ingot/core/error.hpp>
 
 #include "runtime/functions/any_lazy.hpp"
+#include "runtime/system/number_text.hpp"
 
 namespace ingot::signal {
 
@@ -220,9 +221,9 @@ std::vector<double> warped_edges(const char* operation, const frequencies& criti
     for (const double f : given) {
         const double relative = how.fs ? f / (*how.fs / 2) : f;
         if (!(relative > 0 && relative < 1) || (edges.size() == 1 && f <= given[0]))
-            throw_bad(operation, "critical frequency " + std::to_string(f) +
+            throw_bad(operation, "critical frequency " + runtime::number_text(f) +
                                      "; frequencies are wanted that increase between 0 and " +
-                                     (how.fs ? std::to_string(*how.fs / 2) : "1"));
+                                     (how.fs ? runtime::number_text(*how.fs / 2) : "1"));
         edges.push_back(4 * std::tan(pi * relative / 2));
     }
     return edges;
@@ -333,7 +334,8 @@ filter_design butter(index_t order, const frequencies& critical, const iir_optio
 
 filter_design cheby1(index_t order, double ripple, const frequencies& critical, const iir_options& how) {
     check_order("cheby1", order);
-    if (!(ripple > 0)) throw_bad("cheby1", "a ripple of " + std::to_string(ripple) + "; a positive one is wanted");
+    if (!(ripple > 0))
+        throw_bad("cheby1", "a ripple of " + runtime::number_text(ripple) + "; a positive one is wanted");
     const double epsilon = std::sqrt(std::pow(10, 0.1 * ripple) - 1);
     std::vector<complex> poles;
     for (const double angle : angles_of_poles(order))
@@ -352,9 +354,9 @@ std::vector<double> firwin(index_t numtaps, const frequencies& cutoff, const fir
     for (const double f : cutoff.values()) {
         const double relative = f / (how.fs.value_or(2) / 2);
         if (!(relative > 0 && relative < 1) || (!edges.empty() && relative <= edges.back()))
-            throw_bad("firwin", "cutoff " + std::to_string(f) +
+            throw_bad("firwin", "cutoff " + runtime::number_text(f) +
                                     "; frequencies are wanted that increase between 0 and " +
-                                    std::to_string(how.fs.value_or(2) / 2));
+                                    runtime::number_text(how.fs.value_or(2) / 2));
         edges.push_back(relative);
     }
     if (cutoff.values().empty()) throw_bad("firwin", "no cutoff frequency; at least one is wanted");
@@ -384,12 +386,14 @@ std::vector<double> firwin(index_t numtaps, const frequencies& cutoff, const fir
 std::vector<double> savgol_coeffs(index_t window_length, index_t polyorder, const savgol_coeffs_options& how) {
     const auto n = static_cast<std::size_t>(std::max<index_t>(window_length, 0));
     const double pos = how.pos.value_or(static_cast<double>(window_length - 1) / 2);
-    if (polyorder < 0 || how.deriv < 0 || polyorder >= window_length || !(pos >= 0) ||
-        !(pos < static_cast<double>(window_length)))
-        throw shape_error("[savgol_coeffs] a window of " + std::to_string(window_length) + ", order " +
-                          std::to_string(polyorder) + ", derivative " + std::to_string(how.deriv) + ", place " +
-                          std::to_string(pos) +
-                          "; a window is wanted that is longer than the order and has the place, and nothing negative");
+    if (polyorder < 0 || polyorder >= window_length)
+        throw shape_error("[savgol_coeffs] a polynomial of order " + std::to_string(polyorder) + " for a window of " +
+                          std::to_string(window_length) + "; an order from 0 to below the window's length is wanted");
+    if (how.deriv < 0)
+        throw shape_error("[savgol_coeffs] derivative " + std::to_string(how.deriv) + "; at least 0 is wanted");
+    if (!(pos >= 0 && pos < static_cast<double>(window_length)))
+        throw shape_error("[savgol_coeffs] place " + runtime::number_text(pos) + " in a window of " +
+                          std::to_string(window_length) + "; one from 0 to below its length is wanted");
     std::vector<double> weights(n);
     if (how.deriv > polyorder) return weights;
     // Polynomials that are orthonormal on the window's places, by Gram and Schmidt twice: sums of their products with

@@ -185,7 +185,13 @@ tree_ref signal_at_other_rate(const image& e, const signal_axis& a, const rate_f
     const index_t count = (a.extent * f.up + f.down - 1) / f.down;
     return runtime::with_signal_type(e.type, [&]<class T>(std::type_identity<T>) {
         const lazy<T> x = signal_as<T>(e);
-        if (e.tree->extents().size() == 0) return x.tree();
+        if (e.tree->extents().size() == 0) {
+            const std::span<const index_t> given = e.tree->extents().span();
+            std::vector<index_t> shape(given.begin(), given.end());
+            shape[static_cast<std::size_t>(a.axis)] = count;
+            const with_device there(runtime::device_of(e));
+            return lazy<T>(zeros<T>(shape_like(shape))).tree();
+        }
         return from_rows(at_other_rate(rows_of(lazy<T>(x.kept()), a), f, count, beyond, runtime::device_of(e)), a)
             .tree();
     });

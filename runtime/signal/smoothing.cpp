@@ -17,6 +17,7 @@
 #include <ingot/ndimage/filters.hpp>
 
 #include "runtime/signal/signals.hpp"
+#include "runtime/system/number_text.hpp"
 
 namespace ingot::detail {
 
@@ -107,7 +108,7 @@ tree_ref polynomially_smoothed(const image& e, index_t window, index_t order, co
         };
         // Where taps are even in number, one more lies behind the element than before it.
         const lazy<T> read = part_of_last(x, half - (window - 1) / 2, n);
-        write(half, n - half, inside_of(read, weights, n - 2 * half, where));
+        if (n > 2 * half) write(half, n - half, inside_of(read, weights, n - 2 * half, where));
         for (const bool at_end : {false, true}) {
             const array<T> columns =
                 numbers_on<T>(where, edge_weights(window, order, half, at_end, how), {window, half});
@@ -218,11 +219,11 @@ signal::peaks peaks_of(const image& e, const signal::peak_options& how) {
     if (e.tree->extents().rank != 1)
         throw shape_error("[find_peaks] shape " + to_text(e.tree->extents().span()) + "; one axis is wanted");
     if (how.distance && *how.distance < 1)
-        throw error("[find_peaks] distance " + std::to_string(*how.distance) + "; at least 1 is wanted");
+        throw error("[find_peaks] distance " + runtime::number_text(*how.distance) + "; at least 1 is wanted");
     if (how.wlen && !(*how.wlen > 1))
         throw error("[find_peaks] wlen " + std::to_string(*how.wlen) + "; more than 1 is wanted");
     if (!(how.rel_height >= 0))
-        throw error("[find_peaks] rel_height " + std::to_string(how.rel_height) + "; at least 0 is wanted");
+        throw error("[find_peaks] rel_height " + runtime::number_text(how.rel_height) + "; at least 0 is wanted");
     const with_device there(runtime::device_of(e));
     const array<double> x = signal_as<double>(e);
     const tops maxima = local_maxima(x);

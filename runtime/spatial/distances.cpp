@@ -19,6 +19,7 @@
 #include <ingot/kernels/user_kernels.hpp>
 
 #include "runtime/functions/any_lazy.hpp"
+#include "runtime/system/number_text.hpp"
 
 namespace ingot::detail {
 
@@ -37,7 +38,12 @@ any_lazy root(const any_lazy& x) { return apply(op::sqrt, {x}); }
 any_lazy row_total(const any_lazy& x) { return runtime::folded(fold::sum, "cdist", x, &last_axis, true); }
 
 any_lazy as_they_are(const any_lazy& x) { return x; }
-any_lazy of_length_one(const any_lazy& x) { return x / root(row_total(x * x)); }
+/// Divided by the greatest magnitude first, so that no square overflows or vanishes.
+any_lazy of_length_one(const any_lazy& x) {
+    if (x.extents().data[1] == 0) return x;
+    const any_lazy scaled = x / runtime::folded(fold::max, "cdist", magnitude(x), &last_axis, true);
+    return scaled / root(row_total(scaled * scaled));
+}
 any_lazy centred(const any_lazy& x) {
     return of_length_one((x - runtime::mean_of("cdist", x, last_axis, true)).kept());
 }
@@ -101,6 +107,8 @@ any_lazy minkowski(const row_pair& rows, double p) {
     return apply(op::power, {powers, 1 / p});
 }
 any_lazy cosine(const row_pair& rows, double) {
+    // A row of no columns has no direction.
+    if (rows.columns() == 0) return squares(rows, 0) / 0.0;
     const any_lazy product = rows.total([](const any_lazy& x, const any_lazy& y) { return x * y; });
     return 1 - apply(op::minimum, {apply(op::maximum, {product, -1.0}), 1.0});
 }
@@ -138,17 +146,27 @@ any_lazy jaccard(const row_pair& rows, double) {
 struct metric_row {
     any_lazy (*prepared)(const any_lazy&);
     any_lazy (*distance)(const row_pair&, double p);
+    bool in_doubles = false;  // terms of rows that are alike cancel
 };
 
 /// In the order of the enumerators.
 constexpr metric_row metrics[] = {
-    {as_they_are, euclidean}, {as_they_are, squares},    {as_they_are, cityblock},    {as_they_are, chebyshev},
-    {as_they_are, minkowski}, {of_length_one, cosine},   {centred, cosine},           {as_they_are, hamming},
-    {as_they_are, canberra},  {as_they_are, braycurtis}, {of_sum_one, jensenshannon}, {as_they_are, jaccard},
+    {as_they_are, euclidean},
+    {as_they_are, squares},
+    {as_they_are, cityblock},
+    {as_they_are, chebyshev},
+    {as_they_are, minkowski},
+    {of_length_one, cosine},
+    {centred, cosine},
+    {as_they_are, hamming},
+    {as_they_are, canberra},
+    {as_they_are, braycurtis},
+    {of_sum_one, jensenshannon, true},
+    {as_they_are, jaccard},
 };
 const metric_row& row_of(const char* operation, metric m, double p) {
     if (m == metric::minkowski && !(p > 0))
-        throw error("[" + std::string(operation) + "] an exponent of " + std::to_string(p) +
+        throw error("[" + std::string(operation) + "] an exponent of " + runtime::number_text(p) +
                     "; one greater than 0 is wanted");
     return metrics[static_cast<std::size_t>(m)];
 }
@@ -243,26 +261,27 @@ tree_ref distances_between(const char* operation, const any_expression& a, const
         throw shape_error("[" + std::string(operation) + "] points of shapes " + to_text(of_a.span()) + " and " +
                           to_text(of_b.span()) + "; as many columns of both are wanted");
     const metric_row& row = row_of(operation, m, p);
-    const dtype type = computed_for(promote(a.type, b.type));
+    const dtype made = computed_for(promote(a.type, b.type)), type = row.in_doubles ? dtype::f8 : made;
     const row_pair pairs(in_columns(rows_for(row, a, type), [](const any_lazy& x) { return along(x, false); }),
                          inner_operand(rows_for(row, b, type), of_a.data[0]), of_a.data[1]);
-    return row.distance(pairs, p).tree();
+    return as_type(row.distance(pairs, p), made).tree();
 }
 
 tree_ref distances_within(const any_expression& x, metric m, double p) {
     check_matrix("pdist", x.tree->extents());
     const metric_row& row = row_of("pdist", m, p);
-    const any_lazy rows = rows_for(row, x, computed_for(x.type));
+    const dtype made = computed_for(x.type);
+    const any_lazy rows = rows_for(row, x, row.in_doubles ? dtype::f8 : made);
     const index_t n = x.tree->extents().data[0], columns = x.tree->extents().data[1];
     if (n < 2) {
         const with_device there(rows.device() == no_device ? current_device() : device(rows.device()));
-        return as_type(any_lazy(zeros<double>(0)), rows.type()).tree();
+        return as_type(any_lazy(zeros<double>(0)), made).tree();
     }
     // The whole matrix in a temporary costs twice the operations, and a place of one index for each pair; gathers of
     // rows would find the pair anew for each column of both.
     const row_pair pairs_of_rows(in_columns(rows, [](const any_lazy& x) { return along(x, false); }),
                                  inner_operand(rows, n), columns);
-    const any_lazy whole = row.distance(pairs_of_rows, p).kept();
+    const any_lazy whole = as_type(row.distance(pairs_of_rows, p), made).kept();
     const any_lazy flat(reshape_tree(whole.tree(), std::array<index_t, 1>{n * n}, 0), whole.type());
     const row_pairs pairs = pairs_of(n);
     return runtime::elements_at(flat, lazy<index_t>(pairs.first * n + pairs.second)).tree();
@@ -282,7 +301,9 @@ tree_ref other_form(const any_expression& elements, const shape_like& shape, boo
             const any_lazy below = runtime::elements_at(flat, lazy<index_t>(pairs.second * n + pairs.first));
             const any_lazy diagonal = runtime::elements_at(flat, lazy<index_t>(position_along(n, 0) * (n + 1)));
             if (any(apply(op::not_equal, {above, below}).as<bool>()).item() || any(diagonal.as<bool>()).item())
-                throw error("[squareform] a matrix that is not symmetric with a diagonal of 0; one is wanted");
+                throw error(
+                    "[squareform] the matrix is not symmetric, or its diagonal is not 0; a symmetric matrix with a "
+                    "diagonal of 0 is wanted");
         }
         return above.tree();
     }

@@ -151,7 +151,7 @@ TEST_CASE("points and places that do not fit are said") {
                          "axis of the grid",
                          shape_error);
     CHECK_THROWS_WITH_AS(grid(array<double>{{1, 1}, {0, 2.5}}),
-                         "[regular_grid_interpolator] a place outside of the grid", index_error);
+                         "[regular_grid_interpolator] place 2.5 along axis 1; the grid goes from 0 to 2", index_error);
     CHECK_THROWS_AS(interpolate::regular_grid_interpolator({three}, zeros(3)), error);
     CHECK_THROWS_AS(interpolate::regular_grid_interpolator({x}, zeros(4)), shape_error);
     CHECK_THROWS_AS(interpolate::regular_grid_interpolator({x}, x, {.method = method::next}), error);

@@ -124,6 +124,7 @@ TEST_CASE("derivatives, antiderivatives and integrals") {
         c.add("interpolate.CubicSpline(a, b, bc_type='periodic').integrate(" + std::to_string(a) + ", " +
                   std::to_string(b) + ")",
               p.integrate(a, b), x, y);
+    c.add("interpolate.CubicSpline(a, b, bc_type='periodic').antiderivative()(c)", p.antiderivative()(at), x, y, at);
     c.run();
 }
 

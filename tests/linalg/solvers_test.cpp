@@ -442,8 +442,7 @@ TEST_CASE("norms of every order are NumPy's") {
     CHECK(thrown<shape_error>([&] { (void)linalg::norm(a, 1); }) ==
           "[norm] shape (2, 3, 4): a norm is over one axis or two, which have to be named");
     CHECK(thrown<shape_error>([&] { (void)linalg::norm(v, "fro"); }) == "[norm] vectors have no norm of order \"fro\"");
-    CHECK(thrown<shape_error>([&] { (void)linalg::norm(a(0), 3); }) ==
-          "[norm] matrices have no norm of order 3.000000");
+    CHECK(thrown<shape_error>([&] { (void)linalg::norm(a(0), 3); }) == "[norm] matrices have no norm of order 3");
     CHECK(thrown<shape_error>([&] { (void)linalg::norm(v, "max"); }) ==
           "[norm] \"max\" is no order of a norm: a number, \"fro\" or \"nuc\" is wanted");
     CHECK_THROWS_AS((void)linalg::norm(a, 1, 3), shape_error);

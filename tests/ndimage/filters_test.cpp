@@ -164,8 +164,13 @@ TEST_CASE("weights, axes, origins and sizes that do not fit are said") {
                          shape_error);
     CHECK_THROWS_WITH_AS(ndimage::gaussian_filter(x, {1, 2, 3}),
                          "[gaussian_filter] 3 values of sigma for 2 axes; one is wanted, or one for each", shape_error);
-    CHECK_THROWS_AS(ndimage::gaussian_filter(x, -1), shape_error);
-    CHECK_THROWS_AS(ndimage::gaussian_filter(x, 1, {.order = -1}), shape_error);
+    CHECK_THROWS_WITH_AS(ndimage::gaussian_filter(x, -0.5),
+                         "[gaussian_filter] deviation -0.5; a positive one is wanted", shape_error);
+    CHECK_THROWS_WITH_AS(ndimage::gaussian_filter(x, 1, {.order = -1}),
+                         "[gaussian_filter] order -1; at least 0 is wanted", shape_error);
+    CHECK_THROWS_WITH_AS(
+        ndimage::gaussian_filter(x, 1e9),
+        "[gaussian_filter] deviation 1e+09 and truncate 4 give a radius of 4e+09; 0 to 10^9 are possible", shape_error);
     CHECK_THROWS_WITH_AS(ndimage::uniform_filter(x, 0), "[uniform_filter] 0 places along an axis; at least 1 is wanted",
                          shape_error);
 }

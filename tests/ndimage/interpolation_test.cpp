@@ -173,6 +173,9 @@ TEST_CASE("orders, coordinates and matrices that do not fit are said") {
         "axis one for each axis of the operand is wanted",
         shape_error);
     CHECK_THROWS_AS(ndimage::affine_transform(x, {{1, 2}}), shape_error);
+    CHECK_THROWS_WITH_AS(ndimage::affine_transform(x, {{1, 0, 0}, {0, 1, 0}, {5, 6, 7}}),
+                         "[affine_transform] the last row of a homogeneous matrix of shape (3, 3) is not 0, ..., 0, 1",
+                         shape_error);
     CHECK_THROWS_AS(ndimage::zoom(x, -1), shape_error);
     CHECK_THROWS_AS(ndimage::rotate(x, 10, {.plane = {1, 1}}), shape_error);
     CHECK_THROWS_AS(ndimage::rotate(zeros(3), 10), shape_error);

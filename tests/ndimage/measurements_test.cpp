@@ -103,6 +103,7 @@ TEST_CASE("structures and labels that do not fit are said") {
                          "both sides",
                          shape_error);
     CHECK_THROWS_AS(ndimage::label(x, ones(3)), shape_error);
+    CHECK_THROWS_AS(ndimage::find_objects(array<std::int64_t>{std::int64_t{1} << 58}), out_of_memory);
     CHECK_THROWS_WITH_AS(ndimage::sum_labels(x, zeros<int>(3), array<int>{1}),
                          "[sum_labels] labels of shape (3,) for an operand of shape (3, 4); the same is wanted",
                          shape_error);

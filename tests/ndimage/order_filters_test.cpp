@@ -129,6 +129,20 @@ TEST_CASE("binary morphology: structures, origins, masks, repetitions") {
               ndimage::binary_dilation(x, {.iterations = -1, .mask = m}), x, m);
         c.add("ndimage.binary_erosion(a, iterations=3, mask=b, border_value=1)",
               ndimage::binary_erosion(x, {.iterations = 3, .mask = m, .border_value = true}), x, m);
+        // Until nothing changes: a part of the mask at once where the structure is the same from both sides.
+        c.add("ndimage.binary_erosion(a, iterations=-1, mask=b)",
+              ndimage::binary_erosion(x, {.iterations = -1, .mask = m}), x, m);
+        c.add("ndimage.binary_erosion(a, iterations=-1, border_value=1)",
+              ndimage::binary_erosion(x, {.iterations = -1, .border_value = true}), x);
+        c.add("ndimage.binary_dilation(a, b, iterations=-1, mask=c)",
+              ndimage::binary_dilation(x, {.structure = s, .iterations = -1, .mask = m}), x, s, m);
+        array<bool> both = s | flip(s);
+        both = both | reshape(arange(both.size()) == both.size() / 2, both.shape());
+        c.add("ndimage.binary_dilation(a, b, iterations=-1, mask=c, border_value=1)",
+              ndimage::binary_dilation(x & m, {.structure = both, .iterations = -1, .mask = m, .border_value = true}),
+              array<bool>(x & m), both, m);
+        c.add("ndimage.binary_propagation(a, b, c)",
+              ndimage::binary_dilation(x, {.structure = both, .iterations = 0, .mask = m}), x, both, m);
     }
     const array<double> grey = drawn<double>({6, 7}, 3);
     c.add("ndimage.binary_dilation(a)", ndimage::binary_dilation(grey), grey);

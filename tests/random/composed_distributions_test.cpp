@@ -233,7 +233,7 @@ TEST_CASE("bad parameters of composed distributions are refused by name") {
     says([&] { (void)zipf(1, s); }, "[zipf] a is 1: a finite number above 1 is wanted");
     says([&] { (void)logseries(1, s); }, "[logseries] p is 1: a number from 0 to below 1 is wanted");
     says([&] { (void)multinomial(3, array<double>{0.7, 0.7, 0}); },
-         "[multinomial] pvals from 0.000000 to 0.700000, of which all but the last add up to 1.400000: probabilities "
+         "[multinomial] pvals from 0 to 0.7, of which all but the last add up to 1.4: probabilities "
          "from 0 to 1 are wanted, that add up to 1");
     CHECK_THROWS_AS((void)dirichlet<double>(full({}, 1.0)), shape_error);
     CHECK_THROWS_AS((void)categorical(full({}, 1.0)), shape_error);

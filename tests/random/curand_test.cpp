@@ -171,9 +171,9 @@ TEST_CASE("what cuRAND has no numbers of is refused and said") {
     CHECK(thrown<dtype_error>([&] { (void)plane.bits<std::uint64_t>({2, 2}); }) ==
           "[curand_generator] bits: sobol has words of uint32, not of uint64");
     CHECK(thrown<dtype_error>([&] { (void)g.normal<float>({2}, 0, -1); }) ==
-          "[curand_generator] normal: deviation is -1.000000, and one that is not negative is wanted");
+          "[curand_generator] normal: deviation is -1, and one that is not negative is wanted");
     CHECK(thrown<dtype_error>([&] { (void)g.poisson(0, {2}); }) ==
-          "[curand_generator] poisson: lam is 0.000000, and a positive number is wanted");
+          "[curand_generator] poisson: lam is 0, and a positive number is wanted");
     CHECK_THROWS_AS((void)g.uniform<float>({-1}), shape_error);
     CHECK(g.uniform<float>({2}).size() == 2);  // and goes on
 }

@@ -186,5 +186,5 @@ TEST_CASE("what cannot be chosen from is said") {
     CHECK_THROWS_AS((void)random::permutation(full<int>({}, 3)), shape_error);
     CHECK_THROWS_AS((void)random::multivariate_normal(array<double>{1}, array<double>{{1, 0}, {0, 1}}), shape_error);
     CHECK(thrown([] { (void)random::multivariate_normal(array<double>{0, 0}, array<double>{{1, 2}, {2, 1}}); }) ==
-          "[multivariate_normal] the covariance has eigenvalues from -1.000000 to 3.000000: none is to be negative");
+          "[multivariate_normal] the covariance has eigenvalues from -1 to 3: none is to be negative");
 }

@@ -43,6 +43,10 @@ TEST_CASE("another rate by transforms and by phases") {
     c.add("signal.decimate(a, 3, 10, 'fir', zero_phase=False)",
           signal::decimate(x, 3, {.n = 10, .ftype = signal::decimation::fir, .zero_phase = false}), x);
     c.add("signal.decimate(a, 3, 4, zero_phase=False)", signal::decimate(x, 3, {.n = 4, .zero_phase = false}), x);
+    const array<double> no_rows = zeros({0, 40});
+    c.add("signal.resample_poly(a, 3, 2, axis=1)", signal::resample_poly(no_rows, 3, 2, {.axis = 1}), no_rows);
+    c.add("signal.decimate(a, 2, ftype='fir')", signal::decimate(no_rows, 2, {.ftype = signal::decimation::fir}),
+          no_rows);
     c.forgive(1 << 14);  // an order of 8 forth and back
     c.add("signal.decimate(a, 4)", signal::decimate(x, 4), x);
     c.run();

@@ -50,6 +50,8 @@ TEST_CASE("fitted polynomials: windows, orders, derivatives, modes, axes") {
     }
     const array<int> k = drawn<int>({12}, 3);
     c.add("signal.savgol_filter(a, 5, 2)", signal::savgol_filter(k, 5, 2), k);
+    const array<double> as_long = drawn<double>({34, 2}, 4);
+    c.add("signal.savgol_filter(a, 34, 3, axis=0)", signal::savgol_filter(as_long, 34, 3, {.axis = 0}), as_long);
     c.run();
     CHECK_THROWS_AS(signal::savgol_filter(k, 5, 5), shape_error);
     CHECK_THROWS_AS(signal::savgol_filter(k, 13, 2), shape_error);

@@ -89,6 +89,16 @@ TEST_CASE("integers, infinite exponents, one row and no row") {
         c.add("distance.squareform(a)", spatial::squareform(d), d);
         c.add("a", spatial::squareform(spatial::squareform(d)), d);
     }
+    // Squares that overflow or vanish, rows without a direction, rows that are nearly alike.
+    const array<float> large{{1e20f, 2e20f}, {3e-30f, 1e-30f}}, other{{2e20f, 1e20f}, {0, 0}};
+    c.add("distance.cdist(a, b, 'cosine').astype('f4')", spatial::cdist(large, other, metric::cosine), large, other);
+    const array<double> no_columns = zeros({2, 0});
+    c.add("np.full((2, 2), np.nan)", spatial::cdist(no_columns, no_columns, metric::correlation));
+    const array<float> shares = 1 + drawn<float>({20, 9}, 5) * 0.01f,
+                       near = shares * (1 + drawn<float>({20, 9}, 6) * 1e-4f);
+    c.add("distance.cdist(a, b, 'jensenshannon').astype('f4')", spatial::cdist(shares, near, metric::jensenshannon),
+          shares, near);
+    c.add("distance.pdist(a, 'jensenshannon').astype('f4')", spatial::pdist(shares, metric::jensenshannon), shares);
     const array<int> three{1, 2, 3}, none_at_all = zeros<int>(0);
     c.add("distance.squareform(a)", spatial::squareform(three), three);
     c.add("distance.squareform(a)", spatial::squareform(none_at_all), none_at_all);
