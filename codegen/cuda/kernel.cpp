@@ -91,8 +91,9 @@ void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, s
     const bool of_elements = row.axis == looping.along, in_digit = of_elements && element_axis >= 0;
     const int elements = element_axis;
     if (of_elements || run) element_axis = -1;
-    const std::string from =
-        pointer(at) + offset(at, graph.nodes[row.operand].axes & ~(in_digit ? 0 : axis_bit(row.axis)));
+    std::uint64_t inside = in_digit ? 0 : axis_bit(row.axis);
+    if (run && elements < 0) inside |= axis_bit(looping.along);  // the elements are a loop behind the rows' load
+    const std::string from = pointer(at) + offset(at, graph.nodes[row.operand].axes & ~inside);
     element_axis = elements;
     needs.add("load_row",
               function("Loads n consecutive elements by vectors.", "template <class word, class type, int n>\n") +

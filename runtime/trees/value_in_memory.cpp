@@ -115,9 +115,10 @@ value_in_memory::value_in_memory(std::span<const operand> operands, int rank)
         read_.strides()[order_[k]] = extent(order_[k]) == 1 ? 0 : stride;
         stride *= extent(order_[k]);
     }
-    for (const axis_overlap& o : overlaps_) {
-        read_.strides()[o.axis] = o.steps * read_.strides()[o.along];
-        read_.offset -= o.back * read_.strides()[o.axis];
+    // The last first: an axis along which one overlaps may overlap another in its turn.
+    for (auto o = overlaps_.rbegin(); o != overlaps_.rend(); ++o) {
+        read_.strides()[o->axis] = o->steps * read_.strides()[o->along];
+        read_.offset -= o->back * read_.strides()[o->axis];
     }
 }
 

@@ -156,3 +156,20 @@ TEST_CASE("folds of pairs, whose results share the operand that a loop reads") {
     if (current_device().is_cuda())
         CHECK(explain(min(sum(difference * difference, -1), 1)).kernels[0].shape.find("32 lanes") != std::string::npos);
 }
+
+TEST_CASE("folds over windows of windows of a value are those of an array") {
+    const array<double> x = arange<double>(28) * 7.0 % 23.0;
+    const auto sums = [](const lazy<double>& of, bool flipped) {
+        const lazy<double> windows = sliding_window_view(sliding_window_view(of, 13, 0), 13, 0);
+        const lazy<double> some = windows(all, slice(none, none, 3), slice(none, none, 6));
+        return array<double>(
+            sum(flipped ? lazy<double>(flip(some, 1)) * arange<double>(5)(all, newaxis) : some, {1, 2}));
+    };
+    const lazy<double> values[] = {roll(x, 3, 0),
+                                   concatenate({lazy<double>(x(slice(9, none)) + 1), lazy<double>(x(slice(0, 9)))}, 0),
+                                   pad(x(slice(2, -2)), 2, 1.0), cumsum(x)};
+    for (const lazy<double>& of : values)
+        for (const bool flipped : {false, true})
+            CHECK(array_equal(sums(of, flipped), sums(array<double>(of), flipped)).item());
+    CHECK(array_equal(sums(roll(x, 3, 0), false), array<double>{221, 165, 109, 202}).item());
+}

@@ -208,6 +208,19 @@ TEST_CASE("rows of arrays lie in registers, wherever they begin") {
           numbers({8, 23}, 0.8));
 }
 
+TEST_CASE("few short rows that lie one behind the other are loaded at once; flipped ones are read backwards") {
+    const auto distance = [](const auto& x, const auto& c) { return sum(square(x(all, newaxis, all) - c), -1); };
+    for (const auto& [rows, width] : {std::pair<index_t, index_t>{7, 4}, {4, 3}, {8, 7}, {5, 8}})
+        check(distance, 1, 0, whole(numbers({enough(rows), width}, 4)), whole(numbers({rows, width}, 3)));
+    const array<float> x = reshape(arange<float>(enough(12) * 4) % 7.0f, {-1, 4});
+    const array<float> y = reshape(arange<float>(48) % 5.0f, {12, 4});
+    const auto greatest = [&](const auto& c) {
+        return array<float>(max(maximum(x(all, newaxis, all), c), 2) * max(c, 1));
+    };
+    for (const axes& flipped : {axes{0}, axes{1}, axes{0, 1}})
+        CHECK(array_equal(greatest(flip(y, flipped)), greatest(array<float>(flip(y, flipped)))).item());
+}
+
 TEST_CASE("what a fold of a fold makes is wanted elsewhere as well") {
     const numbers v({many()}, 3), w({9}, 2);
     check([](const auto& x, const auto& y) { return sum(square(sum(x(all, newaxis) * y, 1))); }, 2, 1e-4, v, w);

@@ -80,7 +80,8 @@ private:
     void write_elements() override {
         source_writer& out = b_.code;
         const std::string n = b_.extent(inner_);
-        const std::string i = b_.rank == 1 && b_.generators.empty() ? digit(0) : "i";
+        // In a loop an operand may move backwards along the axis, by a digit with a sign.
+        const std::string i = b_.rank == 1 && b_.generators.empty() && b_.loops == 0 ? digit(0) : "i";
         find_vector(n, i);
         std::vector<const array_argument*> vectors;
         for (const array_argument& in : b_.inputs) {

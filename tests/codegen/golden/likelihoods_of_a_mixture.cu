@@ -17,11 +17,12 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for the writes of earlier kernels
-    const uint32 i0 = (blockIdx.x * 256u + threadIdx.x) * 4;
-    if (i0 >= p.n0) return;
+    const uint32 i = (blockIdx.x * 256u + threadIdx.x) * 4;
+    if (i >= p.n0) return;
+    const int32 i0 = int32(i);
     const float* const x0_at = p.x0 + i0;
     float* const z0_at = p.z0 + i0;
-    if (p.n0 - i0 >= 4) {
+    if (p.n0 - i >= 4) {
         alignas(16) float x0[4];
         load_stream<uint4>(x0, x0_at);
         alignas(16) float row1[16];
@@ -52,7 +53,7 @@ map(const __grid_constant__ arguments p) {
         return;
     }
 #pragma unroll 1
-    for (unsigned int e = 0; e < min(uint32(4), p.n0 - i0); ++e) {
+    for (unsigned int e = 0; e < min(uint32(4), p.n0 - i); ++e) {
         const float x0 = x0_at[e];
         float sum7 = 0.0f;
         for (int32 i1 = 0; i1 < int32(p.n1); ++i1) {
