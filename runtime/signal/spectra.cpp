@@ -42,19 +42,29 @@ struct segmentation {
     index_t count(index_t n) const { return (n - size) / step + 1; }
 };
 
-[[noreturn]] void throw_bad_segments(const char* operation, index_t size, index_t overlap, index_t points, index_t n) {
-    throw shape_error("[" + std::string(operation) + "] segments of " + std::to_string(size) + " of " +
-                      std::to_string(n) + " elements, an overlap of " + std::to_string(overlap) + ", " +
-                      std::to_string(points) +
-                      " points; 0 <= overlap < segment <= points are wanted, and a window no longer than the signal");
+[[noreturn]] void refuse(const char* operation, const std::string& why) {
+    throw shape_error("[" + std::string(operation) + "] " + why);
+}
+/// Throws shape_error unless segments have elements, overlap in part, and are no longer than the transform.
+void check_segments(const char* operation, index_t size, index_t overlap, index_t points) {
+    const std::string length = std::to_string(size);
+    if (size < 1) refuse(operation, "segments of " + length + " elements; at least 1 is wanted");
+    if (overlap < 0 || overlap >= size)
+        refuse(operation, "an overlap of " + std::to_string(overlap) + " elements of segments of " + length +
+                              "; 0 to " + std::to_string(size - 1) + " are possible");
+    if (points < size)
+        refuse(operation, "a transform of " + std::to_string(points) + " points of segments of " + length +
+                              "; at least as many are wanted");
 }
 segmentation segments_of(const char* operation, index_t n, const segment_options& how) {
     const index_t given = how.window.given();
     index_t size = how.nperseg.value_or(given > 0 ? given : 256);
     if (given == 0) size = std::min(size, n);
     const index_t overlap = how.noverlap.value_or(size / how.overlap_divisor), points = how.nfft.value_or(size);
-    if (size < 1 || size > n || overlap < 0 || overlap >= size || points < size)
-        throw_bad_segments(operation, size, overlap, points, n);
+    if (size > n)
+        refuse(operation, "segments of " + std::to_string(size) + " elements of a signal of " + std::to_string(n) +
+                              "; they cannot be longer than the signal");
+    check_segments(operation, size, overlap, points);
     return {size, size - overlap, points, how.window.of(operation, size, true)};
 }
 
@@ -123,7 +133,9 @@ template <class T>
 lazy<T> prepared_rows(const char* operation, const lazy<T>& rows, const segmentation& s, const segment_options& how) {
     const index_t n = rows.shape()[1], edge = s.size / 2;
     const bool mirrors = how.boundary == signal::extension::odd || how.boundary == signal::extension::even;
-    if (mirrors && edge >= n) throw_bad_segments(operation, s.size, s.size - s.step, s.points, n);
+    if (mirrors && edge >= n)
+        refuse(operation, "a signal of " + std::to_string(n) + " elements, continued by " + std::to_string(edge) +
+                              " mirrored ones; a longer signal is wanted");
     lazy<T> x = extended(rows, edge, how.boundary);
     const index_t length = x.shape()[1];
     const index_t rest = how.padded ? (((s.size - length) % s.step + s.step) % s.step) % s.size : 0;
@@ -310,7 +322,7 @@ spectrum_parts signal_of_segments(const image& e, double fs, const signal::istft
                   size = how.nperseg.value_or(how.window.given() > 0 ? how.window.given() : even);
     const index_t points = how.nfft.value_or(size == even + 1 ? size : even);
     const index_t overlap = how.noverlap.value_or(size / 2), step = size - overlap;
-    if (size < 1 || overlap < 0 || step < 1 || points < size) throw_bad_segments("istft", size, overlap, points, size);
+    check_segments("istft", size, overlap, points);
     const std::vector<double> window = how.window.of("istft", size, true);
     const ingot::device where = runtime::device_of(e);
     std::vector<index_t> others;

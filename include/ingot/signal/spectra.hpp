@@ -20,7 +20,8 @@ enum class averaging : std::uint8_t { mean, median };
 struct welch_options {
     /// The window of a segment.
     window_spec window = "hann";
-    /// A segment's elements; by default the given window's, else 256, and at most the signal's.
+    /// The elements of a segment; by default as many as the window has, or 256 where the window is given by name, or
+    /// the whole signal where it is shorter.
     std::optional<index_t> nperseg = {};
     /// The elements that two segments share; by default half of a segment, rounded down.
     std::optional<index_t> noverlap = {};
@@ -58,7 +59,8 @@ struct periodogram_options {
 struct spectrogram_options {
     /// The window of a segment.
     window_spec window = {"tukey", 0.25};
-    /// A segment's elements; by default the given window's, else 256, and at most the signal's.
+    /// The elements of a segment; by default as many as the window has, or 256 where the window is given by name, or
+    /// the whole signal where it is shorter.
     std::optional<index_t> nperseg = {};
     /// The elements that two segments share; by default an eighth of a segment, rounded down.
     std::optional<index_t> noverlap = {};

@@ -37,9 +37,9 @@ struct minimizer_options {
 
 /// The reason why a minimiser ended.
 enum class ending : std::uint8_t {
-    gradient_small,
-    value_settled,
-    iterations_spent,
+    gradient_small,      ///< as `gtol` asks
+    value_settled,       ///< the last step lowered the value by no more than `ftol` allows
+    iterations_spent,    ///< as many as `maxiter`
     line_search_failed,  ///< no step along the direction lowers the value enough
 };
 
