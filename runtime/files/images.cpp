@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -63,6 +64,10 @@ pixel_picture picture_of(const char* operation, const layout& where, const char*
 }
 
 void write_png(const char* operation, const std::string& path, const pixel_picture& picture) {
+    const std::string ending = std::filesystem::path(path).extension().string();
+    if (!ending.empty() && ending != ".png" && ending != ".PNG")
+        runtime::throw_file_error("[" + std::string(operation) + "] " + path,
+                                  "the file holds PNG, so a name that ends with .png is wanted");
     runtime::write_file(operation, path, encode_png("[" + std::string(operation) + "] " + path, picture));
 }
 

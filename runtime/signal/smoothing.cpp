@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include <ingot/core/compaction.hpp>
 #include <ingot/core/functions.hpp>
@@ -168,12 +168,12 @@ struct peak {
 /// Removes peaks that lie less than `distance` samples from a higher one that stays.
 void keep_far_apart(std::vector<peak>& found, double distance) {
     const auto least = static_cast<index_t>(std::ceil(distance));
-    std::vector<std::size_t> order(found.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return found[a].height < found[b].height; });
+    std::vector<std::pair<double, std::size_t>> order;  // by height, then by place
+    for (std::size_t j = 0; j < found.size(); ++j) order.emplace_back(found[j].height, j);
+    std::ranges::sort(order);
     std::vector<bool> leaves(found.size());
     for (std::size_t k = order.size(); k-- > 0;) {
-        const std::size_t j = order[k];
+        const std::size_t j = order[k].second;
         if (leaves[j]) continue;
         for (std::size_t i = j; i-- > 0 && found[j].at - found[i].at < least;) leaves[i] = true;
         for (std::size_t i = j + 1; i < found.size() && found[i].at - found[j].at < least; ++i) leaves[i] = true;
@@ -209,6 +209,7 @@ std::vector<peak> peaks_on_the_host(const array<double>& x, const tops& t) {
     const auto l = t.left.to_host(), r = t.right.to_host(), m = t.at.to_host();
     const auto h = heights.to_host(), to_left = lefts.to_host(), to_right = rights.to_host();
     std::vector<peak> found;
+    found.reserve(l.size());
     for (std::size_t k = 0; k < l.size(); ++k) found.push_back({m[k], l[k], r[k], h[k], to_left[k], to_right[k]});
     return found;
 }
@@ -226,7 +227,11 @@ signal::peaks peaks_of(const image& e, const signal::peak_options& how) {
         throw error("[find_peaks] rel_height " + runtime::number_text(how.rel_height) + "; at least 0 is wanted");
     const with_device there(runtime::device_of(e));
     const array<double> x = signal_as<double>(e);
-    const tops maxima = local_maxima(x);
+    tops maxima = local_maxima(x);
+    if (how.height && !how.plateau_size && maxima.at.size() != 0) {  // fewer are copied to the host
+        const array<bool> kept = how.height->have(lazy<double>(take<unchecked_mode>(x, maxima.at, 0)));
+        maxima = {maxima.left(kept), maxima.right(kept), maxima.at(kept)};
+    }
     if (!how.height && !how.threshold && !how.distance && !how.prominence && !how.width && !how.plateau_size)
         return {.indices = maxima.at};
     std::vector<peak> found = peaks_on_the_host(x, maxima);

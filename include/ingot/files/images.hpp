@@ -52,7 +52,8 @@ concept pixels = array_expression<E> &&
 /// Writes a picture as PNG: (rows, columns) in grey, or (rows, columns, channels) with 1 to 4 channels: grey, grey and
 /// alpha, RGB, RGBA. Elements are uint8, bool, or floats from 0 to 1, which are clipped and rounded to 8 bits; of
 /// uint16 the upper 8 bits are kept. libpng is opened for it. The file appears when it is complete. Throws shape_error
-/// for another shape, library_error where libpng is missing, file_error where the file cannot be written.
+/// for another shape, library_error where libpng is missing, file_error where the name has another ending than .png or
+/// the file cannot be written.
 ///
 ///     save_png("slope.png", linspace<float>(0, 1, 256) * ones<float>({64, 1}));
 ///     std::cout << load_png("slope.png")(0, slice(0, 4));
@@ -92,7 +93,7 @@ void save_pgm(const std::string& path, const E& e) {
 
 /// Writes an expression with two axes as a PNG in the colours of a map; row 0 is at the top. Elements that are not
 /// finite are white. Throws shape_error for another number of axes, library_error where libpng is missing, file_error
-/// where the file cannot be written.
+/// where the name has another ending than .png or the file cannot be written.
 ///
 ///     const auto [y, x] = ogrid(grid_points(-2, 2, 200), grid_points(-2, 2, 300));
 ///     imshow(exp(-x * x - y * y), "hill.png", {.colormap = colormap::magma});

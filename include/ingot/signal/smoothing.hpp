@@ -37,7 +37,10 @@ public:
     limits(double least, double most) : least_(least), most_(most) {}
 
     // Inner
-    bool have(double value) const { return least_ <= value && value <= most_; }
+    template <class V>
+    auto have(const V& value) const {
+        return least_ <= value && value <= most_;
+    }
     bool have(double least, double most) const { return least_ <= least && most <= most_; }
 
 private:
