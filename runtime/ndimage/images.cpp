@@ -47,6 +47,13 @@ neighbourhood::neighbourhood(const image& e) {
 
 }  // namespace ndimage
 
+detail::number_row::number_row(const image& e) {
+    if (e.tree->extents().rank != 1)
+        throw shape_error("[filter] coefficients of shape " + to_text(e.tree->extents().span()) +
+                          "; one axis is wanted");
+    values_ = runtime::any_lazy(e.tree, e.type).as<double>().to_host();
+}
+
 namespace runtime {
 
 reach reach_of(const char* operation, index_t size, index_t origin) {

@@ -558,8 +558,8 @@ tree_ref forth_and_back(const char* operation, const image& e, const second_orde
 
 namespace ingot::signal {
 
-std::vector<double> lfilter_zi(const std::vector<double>& b, const std::vector<double>& a) {
-    return detail::steady_state("lfilter_zi", detail::normalised("lfilter_zi", b, a));
+std::vector<double> lfilter_zi(const detail::number_row& b, const detail::number_row& a) {
+    return detail::steady_state("lfilter_zi", detail::normalised("lfilter_zi", b.values(), a.values()));
 }
 
 std::vector<std::array<double, 2>> sosfilt_zi(const second_order_sections& sos) {

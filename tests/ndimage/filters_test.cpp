@@ -151,6 +151,7 @@ TEST_CASE("small filters are one kernel on a GPU, and on the host one behind the
 
 TEST_CASE("weights, axes, origins and sizes that do not fit are said") {
     const array<double> x = zeros({3, 4});
+    CHECK(array_equal(ndimage::correlate1d(x, array<int>{1, 2, 1}), ndimage::correlate1d(x, {1, 2, 1})).item());
     CHECK_THROWS_WITH_AS(ndimage::correlate1d(x, {1, 2, 1}, 2), doctest::Contains("[correlate1d]"), shape_error);
     CHECK_THROWS_WITH_AS(ndimage::correlate1d(x, {1, 2, 1}, 0, {.origin = 2}),
                          "[correlate1d] origin 2 of 3 places; -1 to 1 are inside", shape_error);

@@ -50,6 +50,12 @@ TEST_CASE("results before NaN are as they are without it, and from it on NaN") {
     // Powers of an unstable filter are beyond all numbers, and so is the last result.
     c.add("signal.lfilter([1], [1, -1.5], a.copy())", signal::lfilter({1}, {1, -1.5}, late), late);
     c.add("signal.lfilter([1], [1, -0.5], a.copy())", signal::lfilter({1}, {1, -0.5}, infinite), infinite);
+    const array<float> b{1, 2, 3};
+    const array<int> whole{2, 1};
+    c.add("signal.lfilter(b, c, a.copy())", signal::lfilter(b, whole, late), late, b, whole);
+    c.add("signal.filtfilt([1, 2], [1, .5], a.copy())", signal::filtfilt(array<double>{1, 2}, {1, 0.5}, late), late);
+    CHECK_THROWS_WITH_AS(signal::lfilter(ones({2, 2}), {1}, late),
+                         "[filter] coefficients of shape (2, 2); one axis is wanted", shape_error);
     c.run();
 }
 

@@ -48,15 +48,15 @@ INGOT_API tree_ref blurred_curvature(const char* operation, const image&, const 
 
 namespace ndimage {
 
-/// The sums of products of `weights` with the elements around each one along an axis. Throws shape_error where there is
-/// no such axis, no weight, or the origin lies outside of them.
+/// The sums of products of `weights`, a list, a vector or an array, with the elements around each one along an axis.
+/// Throws shape_error where there is no such axis, no weight, or the origin lies outside of them.
 ///
 ///     const array<double> x{2, 8, 0, 4, 1, 9, 9, 0};
 ///     std::cout << ndimage::correlate1d(x, {1, 3});
 ///     // prints: [ 8. 26.  8. 12.  7. 28. 36.  9.]
 template <array_expression E>
-auto correlate1d(const E& e, const std::vector<double>& weights, index_t axis = -1, const filter_options& how = {}) {
-    return detail::image_of<E>::of(detail::correlated_along("correlate1d", e, weights, axis, how, false));
+auto correlate1d(const E& e, const detail::number_row& weights, index_t axis = -1, const filter_options& how = {}) {
+    return detail::image_of<E>::of(detail::correlated_along("correlate1d", e, weights.values(), axis, how, false));
 }
 
 /// `correlate1d` with the weights reversed. Throws as it does.
@@ -64,8 +64,8 @@ auto correlate1d(const E& e, const std::vector<double>& weights, index_t axis = 
 ///     std::cout << ndimage::convolve1d(array<double>{2, 8, 0, 4, 1, 9, 9, 0}, {1, 3});
 ///     // prints: [14. 24.  4. 13. 12. 36. 27.  0.]
 template <array_expression E>
-auto convolve1d(const E& e, const std::vector<double>& weights, index_t axis = -1, const filter_options& how = {}) {
-    return detail::image_of<E>::of(detail::correlated_along("convolve1d", e, weights, axis, how, true));
+auto convolve1d(const E& e, const detail::number_row& weights, index_t axis = -1, const filter_options& how = {}) {
+    return detail::image_of<E>::of(detail::correlated_along("convolve1d", e, weights.values(), axis, how, true));
 }
 
 /// The sums of products of `weights` with the elements around each one, along all axes. Up to 81 weights are scalars of

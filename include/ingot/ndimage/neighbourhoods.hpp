@@ -18,6 +18,24 @@ using image = any_expression;
 template <class E>
 using image_of = lazy<typename std::remove_cvref_t<E>::value_type>;
 
+/// Numbers that a function reads on the host: a list, a vector, or an expression with one axis, whose values are read
+/// now. Throws shape_error where it has another number of axes.
+class number_row {
+public:
+    number_row(std::initializer_list<double> all) : values_(all) {}
+    number_row(std::vector<double> all) : values_(std::move(all)) {}
+    template <array_expression E>
+        requires(kind_of(E::type) != kind::complex)
+    number_row(const E& e) : number_row(image(e)) {}
+
+    const std::vector<double>& values() const noexcept { return values_; }
+
+private:
+    INGOT_API explicit number_row(const image&);
+
+    std::vector<double> values_;
+};
+
 }  // namespace detail
 
 namespace ndimage {

@@ -56,17 +56,18 @@ signal::filtered<typename R::value_type> as_filtered(std::array<tree_ref, 2> mad
 
 namespace signal {
 
-/// The recurrence a0 y[n] = b0 x[n] + b1 x[n - 1] + ... - a1 y[n - 1] - ... along an axis, from rest; e's shape and
-/// dtype, integers in float64. Computed now, float32 in float32, its states from block to block in float64. Filters of
-/// up to 8 taps alone are a correlation, which is an expression. NaN and infinity take a slower way, with poles on the
-/// host. Waits for whether there is one, unless a graph is recorded: then some results before it are NaN, too. Throws
-/// shape_error where there is no such axis, error where there are no coefficients or a0 is 0.
+/// The recurrence a0 y[n] = b0 x[n] + b1 x[n - 1] + ... - a1 y[n - 1] - ... along an axis, from rest, with
+/// coefficients of a list, a vector or an array; e's shape and dtype, integers in float64. Computed now, float32 in
+/// float32, its states from block to block in float64. Filters of up to 8 taps alone are a correlation, which is an
+/// expression. NaN and infinity take a slower way, with poles on the host. Waits for whether there is one, unless a
+/// graph is recorded: then some results before it are NaN, too. Throws shape_error where there is no such axis, error
+/// where there are no coefficients or a0 is 0.
 ///
 ///     std::cout << signal::lfilter({1}, {1, -0.5}, array<double>{1, 0, 0, 4});
 ///     // prints: [1.    0.5   0.25  4.125]
 template <array_expression E>
-auto lfilter(const std::vector<double>& b, const std::vector<double>& a, const E& e, index_t axis = -1) {
-    return detail::signal_of<E>::of(detail::by_transfer_function("lfilter", e, b, a, axis));
+auto lfilter(const detail::number_row& b, const detail::number_row& a, const E& e, index_t axis = -1) {
+    return detail::signal_of<E>::of(detail::by_transfer_function("lfilter", e, b.values(), a.values(), axis));
 }
 /// `lfilter` from a state, which has one number less along the axis than the longer of b and a; also returns the state
 /// at the end. Throws shape_error where the state has another shape.
@@ -76,8 +77,9 @@ auto lfilter(const std::vector<double>& b, const std::vector<double>& a, const E
 ///     std::cout << y << ' ' << signal::lfilter({1}, {1, -0.5}, x(slice(2)), -1, zf).y;
 ///     // prints: [1.  0.5] [0.25  4.125]
 template <array_expression E, array_expression Z>
-auto lfilter(const std::vector<double>& b, const std::vector<double>& a, const E& e, index_t axis, const Z& zi) {
-    return detail::as_filtered<detail::signal_of<E>>(detail::by_transfer_function_from("lfilter", e, b, a, axis, zi));
+auto lfilter(const detail::number_row& b, const detail::number_row& a, const E& e, index_t axis, const Z& zi) {
+    return detail::as_filtered<detail::signal_of<E>>(
+        detail::by_transfer_function_from("lfilter", e, b.values(), a.values(), axis, zi));
 }
 
 /// Second-order sections in cascade along an axis, from rest; e's shape and dtype, integers in float64. Computed now,
@@ -107,7 +109,7 @@ auto sosfilt(const second_order_sections& sos, const E& e, index_t axis, const Z
 ///
 ///     std::cout << asarray(signal::lfilter_zi({1}, {1, -0.5}));
 ///     // prints: [1.]
-INGOT_API std::vector<double> lfilter_zi(const std::vector<double>& b, const std::vector<double>& a);
+INGOT_API std::vector<double> lfilter_zi(const detail::number_row& b, const detail::number_row& a);
 /// The states of `sosfilt`'s sections in which a signal of ones stays as it is but for the gain. Throws as
 /// `lfilter_zi`.
 ///
@@ -123,9 +125,9 @@ INGOT_API std::vector<std::array<double, 2>> sosfilt_zi(const second_order_secti
 ///     std::cout << round(signal::filtfilt(b, a, array<double>{0, 0, 0, 1, 0, 0, 0}), 3);
 ///     // prints: [-0.     0.038  0.244  0.421  0.244  0.038 -0.   ]
 template <array_expression E>
-auto filtfilt(const std::vector<double>& b, const std::vector<double>& a, const E& e, index_t axis = -1,
+auto filtfilt(const detail::number_row& b, const detail::number_row& a, const E& e, index_t axis = -1,
               const filtfilt_options& how = {}) {
-    return detail::signal_of<E>::of(detail::forth_and_back("filtfilt", e, b, a, axis, how));
+    return detail::signal_of<E>::of(detail::forth_and_back("filtfilt", e, b.values(), a.values(), axis, how));
 }
 /// `sosfilt` forth and back. Throws as `filtfilt`.
 ///
