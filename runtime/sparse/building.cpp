@@ -1,5 +1,5 @@
-// Sparse matrices of diagonals, of other matrices and of random numbers, and products of two of them: keys and values
-// are computed by array operations.
+// Sparse matrices of diagonals, of other matrices and of random numbers, and products of two of them, by array
+// operations. Keys are sorted only where the order of the entries is not known; the host has another product.
 #include <ingot/sparse/building.hpp>
 
 #include <algorithm>
@@ -164,8 +164,8 @@ csr<T, I> random(index_t rows, index_t columns, double density) {
                         triplets<T>{drawn_values<T>(count), distinct_below(rows * columns, count), e});
 }
 
-/// Each entry of a stands for as many products as b has entries in the row that the entry's column names. All products
-/// are computed, sorted, and added.
+/// On a GPU all products are computed, sorted, and added: each entry of a stands for as many as b has entries in the
+/// row that the entry's column names.
 template <sparse_element T, sparse_index I>
 csr<T, I> matmul(const csr<T, I>& a, const csr<T, I>& b, const source_place& here) {
     const detail::in_statement of_the_user(here);
@@ -177,6 +177,11 @@ csr<T, I> matmul(const csr<T, I>& a, const csr<T, I>& b, const source_place& her
     const with_device there(a.device());
     const index_t entries = a.nnz();
     if (entries == 0 || b.nnz() == 0) return csr<T, I>({e.rows, e.columns});
+    // A thread of the host has a dense row, which is not to be larger than the operands by far.
+    if (a.device().is_host() && e.columns <= 16 * (entries + b.nnz()) + 65536) {
+        check_one_device("matmul", a.values(), b.values());
+        return multiplied_on_host("matmul", a, b);
+    }
     const array<index_t> row_of_b(astype<index_t>(a.indices()));
     const array<index_t> starts = elements_at(array<index_t>(astype<index_t>(b.indptr())), row_of_b);
     const array<index_t> ends = elements_at(array<index_t>(astype<index_t>(b.indptr())), array<index_t>(row_of_b + 1));

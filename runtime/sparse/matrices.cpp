@@ -1,4 +1,4 @@
-// The members of coo, csr and csc. Each is a composition of array operations, most of them over keys.
+// The members of coo, csr and csc: compositions of array operations, most of them over keys.
 #include <algorithm>
 #include <string>
 
@@ -238,6 +238,7 @@ array<T> csc<T, I>::to_dense() const {
 
 template <sparse_element T, sparse_index I>
 csr<T, I> csc<T, I>::to_csr() const {
+    if (device().is_host()) return transposed_on_host("to_csr", transposed_);
     return csr_of<T, I>("to_csr", transposed(triplets_of(transposed_)));
 }
 
