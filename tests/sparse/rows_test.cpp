@@ -108,7 +108,7 @@ TEST_CASE("a product of far more columns than entries needs no dense row") {
     CHECK(product.indptr().to_host() == std::vector<std::int64_t>{0, 0, 2});
 }
 
-TEST_CASE("transpositions and products on the host launch no kernel") {
+TEST_CASE("transpositions and products on the host launch no kernel, joins sort nothing") {
     random::seed(6);
     const sparse::csr<double> a = sparse::random<double>(60, 60, 0.1);
     const auto counted = [](const auto& f) {
@@ -122,6 +122,10 @@ TEST_CASE("transpositions and products on the host launch no kernel") {
         CHECK(counted([&] { return a.transpose().to_csr(); }).first == 0);
         CHECK(counted([&] { return matmul(a, a); }).first == 0);
     }
+    CHECK(counted([&] { return sparse::vstack({a, a}); }).second == 0);
+    CHECK(counted([&] { return sparse::hstack({a, a}); }).second == 0);
+    CHECK(counted([&] { return sparse::block_diag({a, a}); }).second == 0);
+    CHECK(counted([&] { return kron(a, a); }).second == 0);
 }
 
 TEST_CASE("products that cancel stay entries, and results too large for their indices are refused") {
