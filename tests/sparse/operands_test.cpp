@@ -1,4 +1,4 @@
-// Operands of different element types and formats, as NumPy promotes them.
+// Operands of different element types and formats, as NumPy promotes them; single elements; extremes and means.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -81,4 +81,48 @@ TEST_CASE("operands of different types and formats are promoted as NumPy's") {
     CHECK((a + (a * 2).transpose()).to_dense().to_host() == std::vector<float>{0, 5, 4, 0});
     CHECK_THROWS_AS(a + sparse::csr<double>({2, 3}), shape_error);
     CHECK_THROWS_AS(matmul(a, sparse::csc<double>(sparse::csr<double>({2, 3}))), shape_error);
+}
+
+TEST_CASE("an element is a number, by its row and column") {
+    const sparse::csr<double> a({1, 2, 3}, {2, 0, 1}, {0, 1, 1, 3}, {3, 3});
+    const std::vector<double> dense = a.to_dense().to_host();
+    for (int i = -3; i < 3; ++i)
+        for (int j = -3; j < 3; ++j) {
+            CAPTURE(i);
+            CAPTURE(j);
+            CHECK(a(i, j) == dense[static_cast<std::size_t>((i + 3) % 3 * 3 + (j + 3) % 3)]);
+        }
+    CHECK_THROWS_WITH_AS(a(3, 0), "[index] 3 is out of range for axis 0 of extent 3", index_error);
+    CHECK_THROWS_WITH_AS(a(0, -4), "[index] -4 is out of range for axis 1 of extent 3", index_error);
+    using number = std::complex<float>;
+    const sparse::csr<number, std::int64_t> z({number(1, 2), number(NAN)}, {0, 1}, {0, 2}, {1, 3});
+    CHECK(z(0, 0) == number(1, 2));
+    CHECK(z(0, 2) == 0.0f);
+    CHECK(std::isnan(z(0, 1).real()));
+}
+
+TEST_CASE("extremes and means count the elements without an entry") {
+    const auto of = [](const array<double>& x) { return sparse::csr<double>(x); };
+    const auto below = of({{0, -1}, {-2, -3}}), above = of({{0, 1}, {2, 3}}), full = of({{4, 1}, {2, 3}});
+    CHECK(below.max() == 0);
+    CHECK(below.min() == -3);
+    CHECK(below.mean() == -1.5);
+    CHECK(above.min() == 0);
+    CHECK(above.max() == 3);
+    CHECK(full.min() == 1);
+    CHECK(full.max() == 4);
+    CHECK(of({{-1, -2}}).max() == -1);
+    const auto with_nan = of({{0, NAN}, {2, 3}});
+    CHECK(std::isnan(with_nan.max()));
+    CHECK(std::isnan(with_nan.min()));
+    const sparse::csr<float> nothing({2, 3}), none_at_all({0, 3});
+    CHECK(nothing.max() == 0);
+    CHECK(nothing.min() == 0);
+    CHECK(nothing.mean() == 0);
+    CHECK_THROWS_AS(none_at_all.max(), shape_error);
+    CHECK_THROWS_AS(none_at_all.min(), shape_error);
+    CHECK(std::isnan(none_at_all.mean()));
+    using number = std::complex<double>;
+    const sparse::csr<number> z({number(1, 2), number(3, -4)}, {0, 1}, {0, 2}, {1, 4});
+    CHECK(z.mean() == number(1, -0.5));
 }

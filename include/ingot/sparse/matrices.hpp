@@ -202,6 +202,20 @@ public:
     INGOT_API T sum() const;
     /// The sum of each column (axis 0) or each row (axis 1). Throws shape_error where there is no such axis.
     INGOT_API array<T> sum(index_t axis) const;
+    /// The greatest element; elements without an entry are 0, and NaN is above all. Waits. For real types. Throws
+    /// shape_error where the matrix has no element.
+    ///
+    ///     const sparse::csr<double> a(array<double>{{0, -1}, {-2, -3}});
+    ///     std::cout << a.max() << ' ' << a.min() << ' ' << a.mean() << ' ' << a(1, 0) << ' ' << a(0, 0) << ' ' <<
+    ///     a(-1, -1);
+    ///     // prints: 0 -3 -1.5 -2 0 -3
+    INGOT_API T max() const
+        requires(!detail::complex_number<T>);
+    /// The least element, in the same way.
+    INGOT_API T min() const
+        requires(!detail::complex_number<T>);
+    /// The mean of all elements, with those that have no entry; NaN where there are none. Waits.
+    INGOT_API T mean() const;
     /// The matrix without entries of value 0. Waits for their number.
     ///
     ///     sparse::csr<double> a({0, 2}, {0, 1}, {0, 1, 2}, {2, 2});
@@ -216,6 +230,12 @@ public:
     }
     /// The rows of a slice. Waits for the number of their entries.
     INGOT_API csr operator()(const slice& rows) const;
+    /// The element in row i and column j, 0 where there is no entry; negative numbers count from the end. Waits. Throws
+    /// index_error where there is no such row or column.
+    template <std::integral J, std::integral K>
+    T operator()(J i, K j) const {
+        return element(static_cast<index_t>(i), static_cast<index_t>(j));
+    }
 
     /// The product with a vector or a matrix (see `sparse::matmul`).
     template <array_expression E>
@@ -250,6 +270,7 @@ public:
 
 private:
     INGOT_API csr row(index_t i) const;
+    INGOT_API T element(index_t i, index_t j) const;
 
     array<T> values_;
     array<I> indices_, indptr_;
