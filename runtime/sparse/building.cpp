@@ -127,7 +127,8 @@ csr<T, I> diags(const std::vector<array<T>>& diagonals, const std::vector<index_
     const matrix_extents e = extents_of("sparse::diags", shape);
     if (diagonals.size() != offsets.size())
         throw shape_error("[sparse::diags] " + std::to_string(diagonals.size()) + " diagonals and " +
-                          std::to_string(offsets.size()) + " offsets: as many are wanted");
+                          std::to_string(offsets.size()) +
+                          " offsets were given; one offset for each diagonal is wanted");
     if (diagonals.empty()) return csr<T, I>(shape);
     const device where = diagonals[0].device();
     std::vector<array<T>> values;
@@ -136,9 +137,9 @@ csr<T, I> diags(const std::vector<array<T>>& diagonals, const std::vector<index_
         const index_t count = places_of_diagonal(e, offsets[i]).count;
         const array<T>& given = diagonals[i];
         if (given.ndim() != 1 || (given.size() != count && given.size() != 1))
-            throw_unequal(
-                "sparse::diags", "a diagonal", given.shape(),
-                "a vector of length " + std::to_string(count) + " is wanted at offset " + std::to_string(offsets[i]));
+            throw_unequal("sparse::diags", "a diagonal", given.shape(),
+                          "a vector of length " + std::to_string(count) + " or 1 is wanted at offset " +
+                              std::to_string(offsets[i]));
         values.push_back(given.size() == count ? given : array<T>(broadcast_to(given, {count})));
         keys.push_back(keys_of_diagonal(e, offsets[i], where));
     }
@@ -189,13 +190,15 @@ csr<T, I> kron(const csr<T, I>& a, const csr<T, I>& b) {
 
 template <sparse_element T, sparse_index I>
 csr<T, I> stacked(const char* operation, std::span<const csr<T, I>> parts, int axis) {
-    if (parts.empty()) throw shape_error("[" + std::string(operation) + "] there is nothing to join");
+    if (parts.empty())
+        throw shape_error("[" + std::string(operation) + "] no matrix was given; one or more are wanted");
     index_t rows = 0, columns = 0, entries = 0;
     for (const csr<T, I>& part : parts) {
         const shape_like own = part.shape(), first = parts.front().shape();
         if (axis < 2 && own[1 - axis] != first[1 - axis])
             throw shape_error("[" + std::string(operation) + "] shapes " + detail::to_text(first.values()) + " and " +
-                              detail::to_text(own.values()) + " differ along axis " + std::to_string(1 - axis));
+                              detail::to_text(own.values()) + " were given; matrices with as many " +
+                              (axis == 0 ? "columns" : "rows") + " as the first are wanted");
         rows = axis == 1 ? own[0] : rows + own[0];
         columns = axis == 0 ? own[1] : columns + own[1];
         entries += part.nnz();
@@ -210,7 +213,7 @@ template <sparse_element T, sparse_index I>
 csr<T, I> random(index_t rows, index_t columns, double density) {
     const matrix_extents e = extents_of("sparse::random", {rows, columns});
     if (!(density >= 0 && density <= 1))
-        throw error("[sparse::random] a density of " + std::to_string(density) + ": a number from 0 to 1 is wanted");
+        throw error("[sparse::random] the density is " + std::to_string(density) + "; a number from 0 to 1 is wanted");
     const index_t count = std::llround(density * static_cast<double>(rows * columns));
     if (count == 0) return csr<T, I>({rows, columns});
     return csr_of<T, I>("sparse::random",
@@ -225,7 +228,8 @@ csr<T, I> matmul(const csr<T, I>& a, const csr<T, I>& b, const source_place& her
     const shape_like x = a.shape(), y = b.shape();
     if (x[1] != y[0])
         throw shape_error("[matmul] sparse matrices of shapes " + detail::to_text(x.values()) + " and " +
-                          detail::to_text(y.values()) + ": as many rows are wanted as the first has columns");
+                          detail::to_text(y.values()) + " were given; a second matrix with " + std::to_string(x[1]) +
+                          " rows is wanted, as many as the first has columns");
     const matrix_extents e = extents_of("matmul", {x[0], y[1]});
     const with_device there(a.device());
     const index_t entries = a.nnz();

@@ -28,7 +28,7 @@ void check_vector_of(const char* operation, const char* what, const array<V>& v,
 void check_range(const char* operation, const char* what, index_t least, index_t most, index_t extent) {
     if (least < 0 || most >= extent)
         throw index_error("[" + std::string(operation) + "] " + what + ' ' + std::to_string(least < 0 ? least : most) +
-                          " is out of range for " + std::to_string(extent) + ' ' + what + 's');
+                          " is out of range for a matrix with " + std::to_string(extent) + ' ' + what + 's');
 }
 
 /// The first row of a slice, and their number.
@@ -36,7 +36,7 @@ struct row_range {
     index_t first, count;
 };
 row_range rows_within(const slice& s, index_t extent) {
-    if (s.step() == 0) throw index_error("[index] a slice of step 0");
+    if (s.step() == 0) throw index_error("[index] a slice has the step 0; a step other than 0 is wanted");
     const bool is_reverse = s.step() < 0;
     const auto clamped = [&](index_t end, index_t open) {
         if (end == detail::open_end) return open;
@@ -137,7 +137,7 @@ csr<T, I>::csr(const array<T>& values, const array<I>& indices, const array<I>& 
                           (falls.item()
                                ? std::string("descends")
                                : "goes from " + std::to_string(first.item()) + " to " + std::to_string(last.item())) +
-                          ": it has to ascend from 0 to the number of values, " + std::to_string(values.size()));
+                          "; it must ascend from 0 to " + std::to_string(values.size()) + ", the number of values");
     if (values.size() == 0) return;
     const auto [least, most] = eval(ingot::min(indices), ingot::max(indices));
     check_range(operation, "column", least.item(), most.item(), extents.columns);
@@ -198,7 +198,7 @@ static void check_any_element(const char* operation, const csr<T, I>& a) {
     const shape_like shape = a.shape();
     if (shape[0] * shape[1] == 0)
         throw shape_error("[" + std::string(operation) + "] a sparse matrix of shape " +
-                          detail::to_text(shape.values()) + " has no element; one with elements is wanted");
+                          detail::to_text(shape.values()) + " has no elements; one with elements is wanted");
 }
 /// Whether a value is the result beside elements without an entry: there are none of them, or it is NaN.
 template <class T, class I>
