@@ -1,5 +1,5 @@
-// Sparse matrices of diagonals, of other matrices and of random numbers, and products of two of them: keys and values
-// are computed by array operations.
+// Sparse matrices of diagonals, of other matrices and of random numbers, and products of two of them, by array
+// operations. Keys are sorted only where the order of the entries is not known; the host has another product.
 #include <ingot/sparse/building.hpp>
 
 #include <algorithm>
@@ -11,8 +11,10 @@
 #include <ingot/core/creation.hpp>
 #include <ingot/core/index_functions.hpp>
 #include <ingot/core/joins.hpp>
+#include <ingot/core/lazy.hpp>
 #include <ingot/core/random.hpp>
 #include <ingot/core/scans.hpp>
+#include <ingot/core/scatter.hpp>
 #include <ingot/distributions.hpp>
 #include <ingot/sorting.hpp>
 #include <ingot/sparse/products.hpp>
@@ -36,11 +38,53 @@ array<index_t> keys_of_diagonal(const matrix_extents& e, index_t offset, device 
     return array<index_t>(numbers_to(count, where) * (e.columns + 1) + first);
 }
 
-/// Keys in a matrix of other extents, below and right of (row, column).
-array<index_t> moved_keys(const array<index_t>& keys, const matrix_extents& from, index_t row, index_t column,
-                          index_t columns) {
-    const auto own_row = floor_divide(keys, from.columns);
-    return array<index_t>((own_row + row) * columns + (keys - own_row * from.columns + column));
+/// Parts below each other; or along the diagonal, where each begins right of the one before.
+template <class T, class I>
+csr<T, I> parts_below(std::span<const csr<T, I>> parts, const matrix_extents& e, index_t entries, bool moves_right) {
+    std::vector<array<T>> values;
+    std::vector<lazy<I>> indices, starts;
+    I entry = 0, column = 0;
+    for (const csr<T, I>& part : parts) {
+        values.push_back(part.values());
+        indices.push_back(part.indices() + column);
+        starts.push_back(part.indptr()(slice(none, -1)) + entry);
+        entry += static_cast<I>(part.nnz());
+        if (moves_right) column += static_cast<I>(part.shape()[1]);
+    }
+    starts.push_back(full<I>({1}, static_cast<I>(entries)));
+    return csr<T, I>(typename csr<T, I>::sorted{}, array<T>(concatenate(values)), array<I>(concatenate(indices)),
+                     array<I>(concatenate(starts)), e.rows, e.columns);
+}
+
+/// The new number of each entry, where those of row i move by moves(i): the steps from entry to entry are added.
+template <class I>
+array<index_t> moved_entries(const array<I>& indptr, const array<index_t>& moves, index_t entries) {
+    array<index_t> steps = ones<index_t>(entries + 1);
+    steps(0) = moves(0);
+    if (moves.size() > 1) scatter_add(steps(indptr(slice(1, -1))), diff(moves));
+    return array<index_t>(cumsum(steps(slice(0, entries))));
+}
+
+/// Parts side by side. An entry moves behind those of all parts in the rows above, and of the parts before in its row.
+template <class T, class I>
+csr<T, I> parts_beside(std::span<const csr<T, I>> parts, const matrix_extents& e, index_t entries) {
+    array<T> values = empty<T>({entries});
+    array<I> indices = empty<I>({entries}), starts = zeros<I>(e.rows + 1);
+    for (const csr<T, I>& part : parts) starts += part.indptr();
+    array<index_t> before(starts(slice(none, -1)));
+    index_t column = 0;
+    for (const csr<T, I>& part : parts) {
+        const array<I>& own = part.indptr();
+        if (part.nnz() != 0) {
+            const array<index_t> places = moved_entries(own, array<index_t>(before - own(slice(none, -1))), part.nnz());
+            values(places) = part.values();
+            indices(places) = part.indices() + static_cast<I>(column);
+        }
+        before += own(slice(1, none)) - own(slice(none, -1));
+        column += part.shape()[1];
+    }
+    return csr<T, I>(typename csr<T, I>::sorted{}, std::move(values), std::move(indices), std::move(starts), e.rows,
+                     e.columns);
 }
 
 template <class T>
@@ -83,7 +127,8 @@ csr<T, I> diags(const std::vector<array<T>>& diagonals, const std::vector<index_
     const matrix_extents e = extents_of("sparse::diags", shape);
     if (diagonals.size() != offsets.size())
         throw shape_error("[sparse::diags] " + std::to_string(diagonals.size()) + " diagonals and " +
-                          std::to_string(offsets.size()) + " offsets: as many are wanted");
+                          std::to_string(offsets.size()) +
+                          " offsets were given; one offset for each diagonal is wanted");
     if (diagonals.empty()) return csr<T, I>(shape);
     const device where = diagonals[0].device();
     std::vector<array<T>> values;
@@ -92,9 +137,9 @@ csr<T, I> diags(const std::vector<array<T>>& diagonals, const std::vector<index_
         const index_t count = places_of_diagonal(e, offsets[i]).count;
         const array<T>& given = diagonals[i];
         if (given.ndim() != 1 || (given.size() != count && given.size() != 1))
-            throw_unequal(
-                "sparse::diags", "a diagonal", given.shape(),
-                "a vector of length " + std::to_string(count) + " is wanted at offset " + std::to_string(offsets[i]));
+            throw_unequal("sparse::diags", "a diagonal", given.shape(),
+                          "a vector of length " + std::to_string(count) + " or 1 is wanted at offset " +
+                              std::to_string(offsets[i]));
         values.push_back(given.size() == count ? given : array<T>(broadcast_to(given, {count})));
         keys.push_back(keys_of_diagonal(e, offsets[i], where));
     }
@@ -111,72 +156,89 @@ csr<T, I> diags(const std::vector<array<T>>& diagonals, const std::vector<index_
 
 template <sparse_element T, sparse_index I>
 csr<T, I> kron(const csr<T, I>& a, const csr<T, I>& b) {
-    const triplets<T> x = triplets_of(a), y = triplets_of(b);
-    const matrix_extents e =
-        extents_of("sparse::kron", {x.extents.rows * y.extents.rows, x.extents.columns * y.extents.columns});
-    if (x.keys.size() == 0 || y.keys.size() == 0) {
+    const shape_like x = a.shape(), y = b.shape();
+    const matrix_extents e = extents_of("sparse::kron", {x[0] * y[0], x[1] * y[1]});
+    check_width<I>("sparse::kron", e, a.nnz() * b.nnz());
+    if (a.nnz() == 0 || b.nnz() == 0) {
         const with_device there(a.device());
         return csr<T, I>({e.rows, e.columns});
     }
-    // The key of a pair is the sum of a number of either's.
-    const auto row = floor_divide(x.keys, x.extents.columns);
-    const array<index_t> first(row * y.extents.rows * e.columns +
-                               (x.keys - row * x.extents.columns) * y.extents.columns);
-    const array<index_t> second = moved_keys(y.keys, y.extents, 0, 0, e.columns);
-    return csr_of<T, I>("sparse::kron", summed(array<T>(ravel(array<T>(x.values(all, newaxis) * y.values))),
-                                               array<index_t>(ravel(array<index_t>(first(all, newaxis) + second))), e));
+    // Row i of a and row k of b make row i * b.rows + k, in which a's entries follow each other, each with all of b's.
+    const with_device there(a.device());
+    const auto by_entry = [](const csr<T, I>& of) {
+        const array<index_t> row = rows_of_entries(of.indptr(), of.nnz()), starts(of.indptr());
+        const array<index_t> first = elements_at(starts, row);
+        return std::tuple(first, array<index_t>(elements_at(starts, array<index_t>(row + 1)) - first),
+                          array<index_t>(numbers_to(of.nnz(), of.device()) - first));
+    };
+    const auto [first, count, number] = by_entry(a);
+    const auto [first_of_b, count_of_b, number_of_b] = by_entry(b);
+    const array<index_t> places(ravel(first(all, newaxis) * b.nnz() + count(all, newaxis) * first_of_b +
+                                      number(all, newaxis) * count_of_b + number_of_b));
+    array<T> values = empty<T>({places.size()});
+    array<I> indices = empty<I>({places.size()});
+    values(places) = ravel(a.values()(all, newaxis) * b.values());
+    indices(places) = ravel(a.indices()(all, newaxis) * static_cast<I>(y[1]) + b.indices());
+    const array<index_t> starts(a.indptr()), starts_of_b(b.indptr());
+    const auto of_row = starts(slice(none, -1));
+    array<I> indptr = full<I>({e.rows + 1}, static_cast<I>(places.size()));
+    indptr(slice(none, -1)) =
+        ravel(of_row(all, newaxis) * b.nnz() + diff(starts)(all, newaxis) * starts_of_b(slice(none, -1)));
+    return csr<T, I>(typename csr<T, I>::sorted{}, std::move(values), std::move(indices), std::move(indptr), e.rows,
+                     e.columns);
 }
 
 template <sparse_element T, sparse_index I>
 csr<T, I> stacked(const char* operation, std::span<const csr<T, I>> parts, int axis) {
-    if (parts.empty()) throw shape_error("[" + std::string(operation) + "] there is nothing to join");
-    index_t rows = 0, columns = 0;
+    if (parts.empty())
+        throw shape_error("[" + std::string(operation) + "] no matrix was given; one or more are wanted");
+    index_t rows = 0, columns = 0, entries = 0;
     for (const csr<T, I>& part : parts) {
         const shape_like own = part.shape(), first = parts.front().shape();
         if (axis < 2 && own[1 - axis] != first[1 - axis])
             throw shape_error("[" + std::string(operation) + "] shapes " + detail::to_text(first.values()) + " and " +
-                              detail::to_text(own.values()) + " differ along axis " + std::to_string(1 - axis));
+                              detail::to_text(own.values()) + " were given; matrices with as many " +
+                              (axis == 0 ? "columns" : "rows") + " as the first are wanted");
         rows = axis == 1 ? own[0] : rows + own[0];
         columns = axis == 0 ? own[1] : columns + own[1];
+        entries += part.nnz();
     }
     const matrix_extents e = extents_of(operation, {rows, columns});
-    std::vector<array<T>> values;
-    std::vector<array<index_t>> keys;
-    index_t row = 0, column = 0;
-    for (const csr<T, I>& part : parts) {
-        const triplets<T> t = triplets_of(part);
-        values.push_back(t.values);
-        keys.push_back(moved_keys(t.keys, t.extents, row, column, columns));
-        if (axis != 1) row += t.extents.rows;
-        if (axis != 0) column += t.extents.columns;
-    }
-    return csr_of<T, I>(operation, summed(array<T>(concatenate(values)), array<index_t>(concatenate(keys)), e));
+    check_width<I>(operation, e, entries);
+    const with_device there(parts.front().device());
+    return axis == 1 ? parts_beside(parts, e, entries) : parts_below(parts, e, entries, axis == 2);
 }
 
 template <sparse_element T, sparse_index I>
 csr<T, I> random(index_t rows, index_t columns, double density) {
     const matrix_extents e = extents_of("sparse::random", {rows, columns});
     if (!(density >= 0 && density <= 1))
-        throw error("[sparse::random] a density of " + std::to_string(density) + ": a number from 0 to 1 is wanted");
+        throw error("[sparse::random] the density is " + std::to_string(density) + "; a number from 0 to 1 is wanted");
     const index_t count = std::llround(density * static_cast<double>(rows * columns));
     if (count == 0) return csr<T, I>({rows, columns});
     return csr_of<T, I>("sparse::random",
                         triplets<T>{drawn_values<T>(count), distinct_below(rows * columns, count), e});
 }
 
-/// Each entry of a stands for as many products as b has entries in the row that the entry's column names. All products
-/// are computed, sorted, and added.
+/// On a GPU all products are computed, sorted, and added: each entry of a stands for as many as b has entries in the
+/// row that the entry's column names.
 template <sparse_element T, sparse_index I>
 csr<T, I> matmul(const csr<T, I>& a, const csr<T, I>& b, const source_place& here) {
     const detail::in_statement of_the_user(here);
     const shape_like x = a.shape(), y = b.shape();
     if (x[1] != y[0])
         throw shape_error("[matmul] sparse matrices of shapes " + detail::to_text(x.values()) + " and " +
-                          detail::to_text(y.values()) + ": as many rows are wanted as the first has columns");
+                          detail::to_text(y.values()) + " were given; a second matrix with " + std::to_string(x[1]) +
+                          " rows is wanted, as many as the first has columns");
     const matrix_extents e = extents_of("matmul", {x[0], y[1]});
     const with_device there(a.device());
     const index_t entries = a.nnz();
     if (entries == 0 || b.nnz() == 0) return csr<T, I>({e.rows, e.columns});
+    // A thread of the host has a dense row, which is not to be larger than the operands by far.
+    if (a.device().is_host() && e.columns <= 16 * (entries + b.nnz()) + 65536) {
+        check_one_device("matmul", a.values(), b.values());
+        return multiplied_on_host("matmul", a, b);
+    }
     const array<index_t> row_of_b(astype<index_t>(a.indices()));
     const array<index_t> starts = elements_at(array<index_t>(astype<index_t>(b.indptr())), row_of_b);
     const array<index_t> ends = elements_at(array<index_t>(astype<index_t>(b.indptr())), array<index_t>(row_of_b + 1));

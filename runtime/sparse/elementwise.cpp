@@ -26,7 +26,7 @@ namespace {
 void check_same_shape(const char* operation, const shape_like& a, const shape_like& b) {
     if (a == b) return;
     throw shape_error("[" + std::string(operation) + "] shapes " + detail::to_text(a.values()) + " and " +
-                      detail::to_text(b.values()) + " differ");
+                      detail::to_text(b.values()) + " were given; operands of one shape are wanted");
 }
 
 template <class R, class T, class I>
@@ -113,9 +113,10 @@ csr<T, I> multiply(const csr<T, I>& a, const array<T>& b) {
 template <sparse_element T, sparse_index I>
 csr<float, I> marked(const char* operation, const csr<T, I>& a, const array<bool>& flags, bool is_true_of_zero) {
     if (is_true_of_zero)
-        throw error("[" + std::string(operation) +
-                    "] a number to which the elements that have no entry compare true; the result is dense: to_dense() "
-                    "is to be compared");
+        throw error(
+            "[" + std::string(operation) +
+            "] this comparison is true for elements without an entry, which are 0, so its result would be dense; "
+            "compare a.to_dense() instead");
     const triplets<T> x = triplets_of(a);
     const with_device there(a.device());
     array<index_t> keys = elements_at(x.keys, true_places(flags));

@@ -1,4 +1,4 @@
-// The members of coo, csr and csc. Each is a composition of array operations, most of them over keys.
+// The members of coo, csr and csc: compositions of array operations, most of them over keys.
 #include <algorithm>
 #include <string>
 
@@ -28,7 +28,7 @@ void check_vector_of(const char* operation, const char* what, const array<V>& v,
 void check_range(const char* operation, const char* what, index_t least, index_t most, index_t extent) {
     if (least < 0 || most >= extent)
         throw index_error("[" + std::string(operation) + "] " + what + ' ' + std::to_string(least < 0 ? least : most) +
-                          " is out of range for " + std::to_string(extent) + ' ' + what + 's');
+                          " is out of range for a matrix with " + std::to_string(extent) + ' ' + what + 's');
 }
 
 /// The first row of a slice, and their number.
@@ -36,7 +36,7 @@ struct row_range {
     index_t first, count;
 };
 row_range rows_within(const slice& s, index_t extent) {
-    if (s.step() == 0) throw index_error("[index] a slice of step 0");
+    if (s.step() == 0) throw index_error("[index] a slice has the step 0; a step other than 0 is wanted");
     const bool is_reverse = s.step() < 0;
     const auto clamped = [&](index_t end, index_t open) {
         if (end == detail::open_end) return open;
@@ -131,15 +131,15 @@ csr<T, I>::csr(const array<T>& values, const array<I>& indices, const array<I>& 
     check_vector_of(operation, "indptr", indptr, extents.rows + 1);
     check_one_device(operation, values, indices, indptr);
     const auto [falls, first, last] =
-        eval(any(indptr(slice(1, none)) < indptr(slice(none, -1))), min(indptr), max(indptr));
+        eval(any(indptr(slice(1, none)) < indptr(slice(none, -1))), ingot::min(indptr), ingot::max(indptr));
     if (falls.item() || first.item() != 0 || last.item() != values.size())
         throw index_error("[sparse::csr] indptr " +
                           (falls.item()
                                ? std::string("descends")
                                : "goes from " + std::to_string(first.item()) + " to " + std::to_string(last.item())) +
-                          ": it has to ascend from 0 to the number of values, " + std::to_string(values.size()));
+                          "; it must ascend from 0 to " + std::to_string(values.size()) + ", the number of values");
     if (values.size() == 0) return;
-    const auto [least, most] = eval(min(indices), max(indices));
+    const auto [least, most] = eval(ingot::min(indices), ingot::max(indices));
     check_range(operation, "column", least.item(), most.item(), extents.columns);
     const array<index_t> keys = keys_of_rows(indptr, indices, extents.columns);
     if (any(keys(slice(1, none)) <= keys(slice(none, -1))).item())
@@ -193,18 +193,73 @@ array<T> csr<T, I>::sum(index_t axis) const {
     return sums;
 }
 
+template <class T, class I>
+static void check_any_element(const char* operation, const csr<T, I>& a) {
+    const shape_like shape = a.shape();
+    if (shape[0] * shape[1] == 0)
+        throw shape_error("[" + std::string(operation) + "] a sparse matrix of shape " +
+                          detail::to_text(shape.values()) + " has no elements; one with elements is wanted");
+}
+/// Whether a value is the result beside elements without an entry: there are none of them, or it is NaN.
+template <class T, class I>
+static bool is_result(const csr<T, I>& a, T extreme) {
+    const shape_like shape = a.shape();
+    return a.nnz() == shape[0] * shape[1] || extreme != extreme;
+}
+
+template <sparse_element T, sparse_index I>
+T csr<T, I>::max() const
+    requires(!detail::complex_number<T>)
+{
+    check_any_element("max", *this);
+    if (nnz() == 0) return 0;
+    const T greatest = ingot::max(values_).item();
+    return is_result(*this, greatest) ? greatest : std::max(greatest, T(0));
+}
+
+template <sparse_element T, sparse_index I>
+T csr<T, I>::min() const
+    requires(!detail::complex_number<T>)
+{
+    check_any_element("min", *this);
+    if (nnz() == 0) return 0;
+    const T least = ingot::min(values_).item();
+    return is_result(*this, least) ? least : std::min(least, T(0));
+}
+
+template <sparse_element T, sparse_index I>
+T csr<T, I>::mean() const {
+    using part = decltype(std::abs(T()));
+    return sum() / (static_cast<part>(row_count_) * static_cast<part>(column_count_));
+}
+
 template <sparse_element T, sparse_index I>
 csr<T, I> csr<T, I>::eliminate_zeros() const {
     return csr_of<T, I>("eliminate_zeros", without_zeros(triplets_of(*this)));
 }
 
+/// The index counted from the start. Throws index_error where there is none.
+static index_t checked_index(index_t i, index_t axis, index_t extent) {
+    const index_t from_start = i < 0 ? i + extent : i;
+    if (from_start < 0 || from_start >= extent)
+        throw index_error("[index] " + std::to_string(i) + " is out of range for axis " + std::to_string(axis) +
+                          " of extent " + std::to_string(extent));
+    return from_start;
+}
+
 template <sparse_element T, sparse_index I>
 csr<T, I> csr<T, I>::row(index_t i) const {
-    const index_t from_start = i < 0 ? i + row_count_ : i;
-    if (from_start < 0 || from_start >= row_count_)
-        throw index_error("[index] " + std::to_string(i) + " is out of range for axis 0 of extent " +
-                          std::to_string(row_count_));
+    const index_t from_start = checked_index(i, 0, row_count_);
     return (*this)(slice(from_start, from_start + 1));
+}
+
+template <sparse_element T, sparse_index I>
+T csr<T, I>::element(index_t i, index_t j) const {
+    const index_t row = checked_index(i, 0, row_count_), column = checked_index(j, 1, column_count_);
+    const index_t begin = indptr_(row).item(), end = indptr_(row + 1).item();
+    if (begin == end) return T(0);
+    const slice entries(begin, end);
+    return ingot::sum(where(indices_(entries) == static_cast<I>(column), values_(entries), T(0))).item();
 }
 
 template <sparse_element T, sparse_index I>
@@ -238,6 +293,7 @@ array<T> csc<T, I>::to_dense() const {
 
 template <sparse_element T, sparse_index I>
 csr<T, I> csc<T, I>::to_csr() const {
+    if (device().is_host()) return transposed_on_host("to_csr", transposed_);
     return csr_of<T, I>("to_csr", transposed(triplets_of(transposed_)));
 }
 
@@ -263,9 +319,19 @@ csr<T, I> csc<T, I>::to_csr() const {
     template INGOT_API array<T> csr<T, I>::sum(index_t) const;                                              \
     template INGOT_API csr<T, I> csr<T, I>::eliminate_zeros() const;                                        \
     template INGOT_API csr<T, I> csr<T, I>::row(index_t) const;                                             \
+    template INGOT_API T csr<T, I>::element(index_t, index_t) const;                                        \
+    template INGOT_API T csr<T, I>::mean() const;                                                           \
     template INGOT_API csr<T, I> csr<T, I>::operator()(const slice&) const;                                 \
     template INGOT_API array<T> csc<T, I>::to_dense() const;                                                \
     template INGOT_API csr<T, I> csc<T, I>::to_csr() const;
 INGOT_SPARSE_TYPES(INGOT_MATRICES)
+
+#define INGOT_EXTREMES(T, I)                     \
+    template INGOT_API T csr<T, I>::max() const; \
+    template INGOT_API T csr<T, I>::min() const;
+INGOT_EXTREMES(float, std::int32_t)
+INGOT_EXTREMES(double, std::int32_t)
+INGOT_EXTREMES(float, std::int64_t)
+INGOT_EXTREMES(double, std::int64_t)
 
 }  // namespace ingot::sparse

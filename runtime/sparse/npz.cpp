@@ -28,9 +28,10 @@ std::string format_in(const std::string& path) {
     const auto entry = std::ranges::find(archive.entries(), "format.npy", &runtime::zip_entry::name);
     if (entry == archive.entries().end())
         runtime::throw_file_error(archive.source().subject(),
-                                  "has no array 'format': it is no sparse matrix of SciPy's");
+                                  "has no array 'format'; a file of scipy.sparse.save_npz is wanted");
     const auto stream = archive.open(*entry, archive.source().subject() + ", format");
-    if (stream->remaining() > 4096) runtime::throw_file_error(stream->subject(), "is no name of a format");
+    if (stream->remaining() > 4096)
+        runtime::throw_file_error(stream->subject(), "is longer than 4096 bytes; the name of a format is wanted");
     std::vector<std::byte> bytes(static_cast<std::size_t>(stream->remaining()));
     stream->read(bytes);
     std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -45,8 +46,8 @@ array<I> indices_in(const npz_file& file, const char* name) {
         if constexpr (std::integral<V> && !std::same_as<V, bool>)
             return array<I>(astype<I>(a));
         else
-            throw dtype_error("[sparse::load_npz] " + std::string(name) + " holds " +
-                              std::string(ingot::name(detail::dtype_of<V>)) + ", and integers are wanted");
+            throw dtype_error("[sparse::load_npz] the array " + std::string(name) + " holds " +
+                              std::string(ingot::name(detail::dtype_of<V>)) + "; integers are wanted");
     });
 }
 
@@ -91,7 +92,7 @@ csr<T, I> load_npz(const std::string& path, const source_place& here) {
     }
     if (format != "csr" && format != "csc")
         runtime::throw_file_error("[sparse::load_npz] " + path,
-                                  "has the format '" + format + "': csr, csc or coo is wanted");
+                                  "has the format '" + format + "'; csr, csc or coo is wanted");
     const array<I> indices = indices_in<I>(file, "indices"), indptr = indices_in<I>(file, "indptr");
     if (format == "csr") return csr<T, I>(values, indices, indptr, shape);
     const matrix_extents e = extents_of("sparse::load_npz", shape);

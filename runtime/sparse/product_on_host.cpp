@@ -18,16 +18,6 @@ using detail::index_t;
 
 constexpr int column_block = 8;
 
-/// The product without C++'s checks for infinities.
-template <class T>
-T times(T a, T b) {
-    return a * b;
-}
-template <class T>
-std::complex<T> times(std::complex<T> a, std::complex<T> b) {
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-
 template <class T, class I>
 struct typed_product {
     const sparse_product& of;

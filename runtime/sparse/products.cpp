@@ -27,8 +27,9 @@ void check_operand(const csr<T, I>& a, const array<T>& x, bool is_transposed) {
     const index_t wanted = own[is_transposed ? 0 : 1];
     if ((given.count() != 1 && given.count() != 2) || given[0] != wanted)
         throw shape_error("[matmul] a " + std::string(is_transposed ? "transposed " : "") + "sparse matrix of shape " +
-                          detail::to_text(own.values()) + " and shape " + detail::to_text(given.values()) +
-                          ": a vector or a matrix of " + std::to_string(wanted) + " rows is wanted");
+                          detail::to_text(own.values()) + " is multiplied by an array of shape " +
+                          detail::to_text(given.values()) + "; a vector or a matrix with " + std::to_string(wanted) +
+                          " rows is wanted");
     if (const detail::device_id here = a.values().as_leaf().on_device(), there = x.as_leaf().on_device();
         here != detail::no_device && there != detail::no_device && here != there)
         detail::throw_two_devices("matmul", here, there);

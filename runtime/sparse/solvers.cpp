@@ -19,12 +19,12 @@ template <sparse_element T, sparse_index I>
 array<T> solved_triangular(const csr<T, I>& a, const array<T>& b, const triangular_options& how) {
     const shape_like own = a.shape(), given = b.shape();
     const auto fails = [&](const char* wanted) {
-        return shape_error("[spsolve_triangular] a sparse matrix of shape " + detail::to_text(own.values()) +
-                           " and a right-hand side of shape " + detail::to_text(given.values()) + "; " + wanted);
+        return shape_error("[spsolve_triangular] the matrix has shape " + detail::to_text(own.values()) +
+                           " and the right-hand side " + detail::to_text(given.values()) + "; " + wanted);
     };
     if (own[0] != own[1]) throw fails("a square matrix is wanted");
     if ((given.count() != 1 && given.count() != 2) || given[0] != own[0])
-        throw fails("a vector or a matrix of as many rows is wanted");
+        throw fails("a right-hand side with as many rows as the matrix is wanted");
     const detail::device_id here = a.values().as_leaf().on_device(), there = b.as_leaf().on_device();
     if (here != detail::no_device && there != detail::no_device && here != there)
         detail::throw_two_devices("spsolve_triangular", here, there);
@@ -32,7 +32,8 @@ array<T> solved_triangular(const csr<T, I>& a, const array<T>& b, const triangul
     if (rows > std::numeric_limits<std::uint32_t>::max() / std::max<index_t>(width, 1))
         throw fails("fewer than 2^32 unknowns are wanted");
     if (!how.unit_diagonal && any(a.diagonal() == T(0)).item())
-        throw linalg_error("[spsolve_triangular] a diagonal that has a 0, so that the matrix is singular");
+        throw linalg_error(
+            "[spsolve_triangular] the diagonal has a 0; one without 0 is wanted, for this matrix is singular");
     if (rows * width == 0 || a.nnz() == 0) return b;
     runtime::stream_state& stream = *runtime::context_on(here).stream;
     detail::leaf<T> result = detail::new_leaf<T>("spsolve_triangular", given.values(), stream.device);

@@ -28,21 +28,22 @@ matrix_extents extents_of(const char* operation, const shape_like& shape) {
     detail::check_extents(operation, shape.values());
     if (shape.count() != 2)
         throw shape_error("[" + std::string(operation) + "] shape " + detail::to_text(shape.values()) +
-                          ": a matrix is wanted, with two axes");
+                          " was given; a matrix, with two axes, is wanted");
     return {shape[0], shape[1]};
 }
 
 template <class I>
 void check_width(const char* operation, const matrix_extents& e, index_t entries) {
     if (std::max({e.rows, e.columns, entries}) > std::numeric_limits<I>::max())
-        throw shape_error("[" + std::string(operation) + "] shape " + detail::to_text(std::array{e.rows, e.columns}) +
-                          " with " + std::to_string(entries) +
-                          " entries is too large for indices of 32 bits: csr<T, std::int64_t> has wider ones");
+        throw shape_error(
+            "[" + std::string(operation) + "] shape " + detail::to_text(std::array{e.rows, e.columns}) + " with " +
+            std::to_string(entries) +
+            " entries is too large for indices of 32 bits; csr<T, std::int64_t>, with indices of 64 bits, is wanted");
 }
 
 void throw_unequal(const char* operation, const char* what, const shape_like& given, const std::string& wanted) {
-    throw shape_error("[" + std::string(operation) + "] " + what + " of shape " + detail::to_text(given.values()) +
-                      ": " + wanted);
+    throw shape_error("[" + std::string(operation) + "] " + what + " has shape " + detail::to_text(given.values()) +
+                      "; " + wanted);
 }
 
 array<index_t> numbers_to(index_t n, device where) {

@@ -78,6 +78,14 @@ triplets<T> transposed(triplets<T>);
 template <class T>
 array<T> dense_of(const triplets<T>&);
 
+/// The csr of the transposed matrix, of a matrix on the host.
+template <class T, class I>
+csr<T, I> transposed_on_host(const char* operation, const csr<T, I>& a);
+/// The product of two matrices on the host, which have entries, with a row of as many elements as b has columns for
+/// each thread. Throws shape_error where indices of I are too narrow.
+template <class T, class I>
+csr<T, I> multiplied_on_host(const char* operation, const csr<T, I>& a, const csr<T, I>& b);
+
 /// Calls the macro for each element type; and for each with both widths of indices.
 #define INGOT_SPARSE_ELEMENTS(M) \
     M(float)                     \

@@ -7,6 +7,7 @@
 
 #include <ingot/ingot.hpp>
 #include <ingot/solvers.hpp>
+#include <ingot/sparse.hpp>
 
 using namespace ingot;
 
@@ -98,6 +99,23 @@ TEST_CASE("an operator is a function of arrays of any shape") {
     const array<double> slopes{1, 2, 3};
     const auto d = linalg::lsqr(std::tuple(forward, transposed), slopes, {.rtol = 1e-10});
     CHECK(max(abs(diff(d.x) - slopes)).item() < 1e-8);
+}
+
+TEST_CASE("least squares of sparse matrices are those of dense ones") {
+    random::seed(4);
+    const auto check = [](const auto& drawn) {
+        using T = typename std::remove_cvref_t<decltype(drawn)>::value_type;
+        const array<T> dense = where(random::uniform<double>(drawn.shape()) < 0.4, drawn, T(0)), b = drawn(all, 0);
+        const sparse::csr<T> a(dense), transposed(array<T>(transpose(dense)));
+        const linalg::iterative_options o{.rtol = 1e-12};
+        const array<T> wanted = linalg::lsqr(dense, b, o).x;
+        CHECK(allclose(linalg::lsqr(a, b, o).x, wanted).item());
+        CHECK(allclose(linalg::lsqr(transposed.transpose(), b, o).x, wanted).item());
+        CHECK(allclose(linalg::lsqr(a.to_coo(), b, o).x, wanted).item());
+    };
+    const array<double> x = random::normal<double>({30, 20}), y = random::normal<double>({30, 20});
+    check(x);
+    check(array<std::complex<double>>(complex_of(x, y)));
 }
 
 TEST_CASE("solvers end where they cannot go on") {

@@ -69,12 +69,15 @@ TEST_CASE("systems without unknowns or entries, and such as have no solution") {
     const array<double> b{1, 2, 3};
     CHECK(spsolve_triangular(none_at_all, zeros(0)).size() == 0);
     CHECK(array_equal(spsolve_triangular(zero, b, {.unit_diagonal = true}), b).item());
-    CHECK_THROWS_WITH_AS(spsolve_triangular(zero, b),
-                         "[spsolve_triangular] a diagonal that has a 0, so that the matrix is singular", linalg_error);
-    CHECK_THROWS_WITH_AS(spsolve_triangular(wide, b),
-                         "[spsolve_triangular] a sparse matrix of shape (2, 3) and a right-hand side of shape (3,); a "
-                         "square matrix is wanted",
-                         shape_error);
+    CHECK_THROWS_WITH_AS(
+        spsolve_triangular(zero, b),
+        "[spsolve_triangular] the diagonal has a 0; one without 0 is wanted, for this matrix is singular",
+        linalg_error);
+    CHECK_THROWS_WITH_AS(
+        spsolve_triangular(wide, b),
+        "[spsolve_triangular] the matrix has shape (2, 3) and the right-hand side (3,); a square matrix "
+        "is wanted",
+        shape_error);
     CHECK_THROWS_AS(spsolve_triangular(zero, zeros(2)), shape_error);
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -64,6 +65,30 @@ decltype(auto) applied(const A& a, const array<T>& x) {
         return a(x);
     else
         return matmul(a, x);
+}
+
+/// A sparse matrix by rows: a csr itself, of the other formats a new csr.
+template <class A>
+decltype(auto) by_rows(const A& a) {
+    if constexpr (requires { a.to_csr(); })
+        return a.to_csr();
+    else
+        return (a);
+}
+/// The conjugate transpose of a matrix. That of a sparse one is a csr, whose products are the fast ones.
+template <class T, class A>
+auto adjoint_of(const A& a) {
+    constexpr bool is_complex = kind_of(dtype_of<T>) == kind::complex;
+    if constexpr (!requires { a.nnz(); }) {
+        if constexpr (is_complex)
+            return conj(transpose(a));
+        else
+            return transpose(a);
+    } else if constexpr (is_complex) {
+        return by_rows(a.transpose()).map_values([](const auto& values) { return conj(values); });
+    } else {
+        return by_rows(a.transpose());
+    }
 }
 
 /// The sum of conj(a) b.
@@ -296,30 +321,30 @@ iterative_solution<detail::unknown_of<B>> gmres(const A& a, const B& b, const it
 }
 
 /// Minimises the norm of A x - b by the bidiagonalisation of Golub and Kahan (Paige and Saunders, 1982). `a` is a
-/// matrix or a pair of functions, of A and of its conjugate transpose. `residual` is the norm of b - A x; the iteration
-/// ends too where the conjugate transpose of A takes the residual to `rtol` of their norms. Throws as `cg`.
+/// matrix, a sparse one too, or a std::pair of two functions: x to A x, and y to the conjugate transpose of A times y.
+/// The transpose of a sparse matrix is computed once and kept. `residual` is the norm of b - A x; the iteration ends
+/// too where the conjugate transpose of A takes the residual to `rtol` of their norms. Throws as `cg`.
 ///
 ///     const array<double> a{{1, 0}, {1, 1}, {1, 2}}, b{1, 3, 5};
-///     std::cout << round(linalg::lsqr(a, b, {.rtol = 1e-10}).x, 4);
-///     // prints: [1. 2.]
+///     std::cout << round(linalg::lsqr(a, b, {.rtol = 1e-10}).x, 4) << ' ';
+///     const auto forward = [&](const array<double>& x) { return matmul(a, x); };
+///     const auto adjoint = [&](const array<double>& y) { return matmul(transpose(a), y); };
+///     std::cout << round(linalg::lsqr(std::pair(forward, adjoint), b, {.rtol = 1e-10}).x, 4);
+///     // prints: [1. 2.] [1. 2.]
 template <class A, array_expression B>
 iterative_solution<detail::unknown_of<B>> lsqr(const A& a, const B& b, const iterative_options& options = {}) {
     using T = detail::unknown_of<B>;
     using R = detail::norm_type<T>;
-    const auto forward = [&](const array<T>& x) {
+    // The two operators.
+    const auto operators = [&] {
         if constexpr (requires { std::get<1>(a); })
-            return array<T>(std::get<0>(a)(x));
+            return std::pair(std::cref(std::get<0>(a)), std::cref(std::get<1>(a)));
         else
-            return array<T>(matmul(a, x));
-    };
-    const auto backward = [&](const array<T>& y) {
-        if constexpr (requires { std::get<1>(a); })
-            return array<T>(std::get<1>(a)(y));
-        else if constexpr (detail::kind_of(detail::dtype_of<T>) == detail::kind::complex)
-            return array<T>(matmul(conj(transpose(a)), y));
-        else
-            return array<T>(matmul(transpose(a), y));
-    };
+            return std::pair<decltype(detail::by_rows(a)), decltype(detail::adjoint_of<T>(a))>(
+                detail::by_rows(a), detail::adjoint_of<T>(a));
+    }();
+    const auto forward = [&](const array<T>& x) { return array<T>(detail::applied(operators.first, x)); };
+    const auto backward = [&](const array<T>& y) { return array<T>(detail::applied(operators.second, y)); };
     const auto norm_of = [](const array<T>& x) { return static_cast<R>(std::sqrt(detail::squared_norm(x).item())); };
     array<T> u = astype<T>(b);
     R beta = norm_of(u);

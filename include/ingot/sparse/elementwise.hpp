@@ -26,53 +26,81 @@ enum class comparison : std::uint8_t { not_equal, less, greater };
 template <sparse_element T, sparse_index I>
 INGOT_API csr<float, I> compared(const char* operation, comparison, const csr<T, I>& a, const csr<T, I>& b);
 
-/// The product of each element of a with the element of b at its place. b: a sparse matrix of a's type and shape, or
-/// a dense one. Elements of two sparse ones that have no entry are 0, times infinity NaN; waits for the number of
-/// entries. Throws shape_error where the shapes differ.
+/// The product of each element of a with the element of b at its place: a csr of the type to which both promote. b: a
+/// sparse matrix of a's shape, or a dense one. Elements of two sparse ones that have no entry are 0, times infinity
+/// NaN; waits for the number of entries. Throws shape_error where the shapes differ.
 ///
 ///     sparse::csr<double> a(array<double>{{0, 1}, {2, 3}}), b(array<double>{{5, 0}, {0, 7}});
-///     std::cout << multiply(a, b).to_dense() << ' ' << multiply(a, array<double>{{1, 2}, {3, 4}}).values();
+///     std::cout << multiply(a, b).to_dense() << ' ' << multiply(a, array<double>{{1, 2}, {3, 4}}).values() << ' ';
+///     std::cout << (a.transpose() * a).values();
 ///     // prints: [[ 0.  0.]
-///     //          [ 0. 21.]] [ 2.  6. 12.]
+///     //          [ 0. 21.]] [ 2.  6. 12.] [2. 2. 9.]
 template <sparse_element T, sparse_index I>
 INGOT_API csr<T, I> multiply(const csr<T, I>& a, const csr<T, I>& b);
 template <sparse_element T, sparse_index I>
 INGOT_API csr<T, I> multiply(const csr<T, I>& a, const array<T>& b);
+template <sparse_matrix A, sparse_matrix B>
+    requires unlike_matrices<A, B>
+auto multiply(const A& a, const B& b) {
+    using R = promoted<A, B>;
+    return multiply(as_csr<R>(a), as_csr<R>(b));
+}
+template <sparse_matrix A, array_expression E>
+auto multiply(const A& a, const E& b) {
+    using R = promoted<A, E>;
+    return multiply(as_csr<R>(a), array<R>(b));
+}
+template <sparse_matrix A, sparse_matrix B>
+auto operator*(const A& a, const B& b) {
+    return multiply(a, b);
+}
 
-/// The sum of two matrices of one type and shape: a sparse one where both are, else an array. Throws shape_error where
-/// the shapes differ.
+/// The sum or the difference of two matrices of one shape, of any formats and types: a csr where both are sparse, else
+/// an array, of the type to which both promote. Throws shape_error where the shapes differ.
 ///
 ///     sparse::csr<double> a(array<double>{{0, 1}, {2, 3}}), b(array<double>{{5, 0}, {0, -3}});
-///     std::cout << (a + b).values() << ' ' << (a - b).values() << ' ' << a + array<double>{{1, 1}, {1, 1}};
+///     std::cout << (a + b).values() << ' ' << (a - b).values() << ' ' << a + array<double>{{1, 1}, {1, 1}} << ' ';
+///     std::cout << (a.transpose() - sparse::eye<float>(2)).values();
 ///     // prints: [5. 1. 2.] [-5.  1.  2.  6.] [[1. 2.]
-///     //          [3. 4.]]
+///     //          [3. 4.]] [-1.  2.  1.  2.]
 template <sparse_element T, sparse_index I>
 csr<T, I> operator+(const csr<T, I>& a, const csr<T, I>& b) {
     return added("add", a, b, 1);
 }
-template <sparse_element T, sparse_index I>
-array<T> operator+(const csr<T, I>& a, const array<T>& b) {
-    return added_to_dense("add", b, a, 1);
+template <sparse_matrix A, sparse_matrix B>
+    requires unlike_matrices<A, B>
+auto operator+(const A& a, const B& b) {
+    using R = promoted<A, B>;
+    return added("add", as_csr<R>(a), as_csr<R>(b), 1);
 }
-template <sparse_element T, sparse_index I>
-array<T> operator+(const array<T>& a, const csr<T, I>& b) {
-    return added_to_dense("add", a, b, 1);
+template <sparse_matrix A, array_expression E>
+array<promoted<A, E>> operator+(const A& a, const E& b) {
+    using R = promoted<A, E>;
+    return added_to_dense("add", array<R>(b), as_csr<R>(a), 1);
 }
-template <sparse_element T, sparse_index I>
-array<T> operator+(const coo<T, I>& a, const array<T>& b) {
-    return added_to_dense("add", b, a.to_csr(), 1);
-}
-template <sparse_element T, sparse_index I>
-array<T> operator+(const array<T>& a, const coo<T, I>& b) {
-    return added_to_dense("add", a, b.to_csr(), 1);
+template <array_expression E, sparse_matrix A>
+array<promoted<E, A>> operator+(const E& a, const A& b) {
+    return b + a;
 }
 template <sparse_element T, sparse_index I>
 csr<T, I> operator-(const csr<T, I>& a, const csr<T, I>& b) {
     return added("subtract", a, b, -1);
 }
-template <sparse_element T, sparse_index I>
-array<T> operator-(const array<T>& a, const csr<T, I>& b) {
-    return added_to_dense("subtract", a, b, -1);
+template <sparse_matrix A, sparse_matrix B>
+    requires unlike_matrices<A, B>
+auto operator-(const A& a, const B& b) {
+    using R = promoted<A, B>;
+    return added("subtract", as_csr<R>(a), as_csr<R>(b), -1);
+}
+template <array_expression E, sparse_matrix A>
+array<promoted<E, A>> operator-(const E& a, const A& b) {
+    using R = promoted<E, A>;
+    return added_to_dense("subtract", array<R>(a), as_csr<R>(b), -1);
+}
+template <sparse_matrix A, array_expression E>
+array<promoted<A, E>> operator-(const A& a, const E& b) {
+    using R = promoted<A, E>;
+    return added_to_dense("subtract", array<R>(-array<R>(b)), as_csr<R>(a), 1);
 }
 
 /// Every value times a number.

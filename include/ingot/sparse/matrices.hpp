@@ -25,9 +25,49 @@ template <class I>
 concept sparse_index = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t>;
 
 template <sparse_element T, sparse_index I = std::int32_t>
+class coo;
+template <sparse_element T, sparse_index I = std::int32_t>
 class csr;
 template <sparse_element T, sparse_index I = std::int32_t>
 class csc;
+
+// Inner
+template <class A>
+inline constexpr bool is_sparse = false;
+template <class T, class I>
+inline constexpr bool is_sparse<coo<T, I>> = true;
+template <class T, class I>
+inline constexpr bool is_sparse<csr<T, I>> = true;
+template <class T, class I>
+inline constexpr bool is_sparse<csc<T, I>> = true;
+
+/// A sparse matrix of any format.
+template <class A>
+concept sparse_matrix = is_sparse<A>;
+
+// Inner: the element type of a result of both, by NumPy's promotion. Operators meet operands that have no element type.
+template <class A, class B>
+    requires element_type<typename A::value_type> && element_type<typename B::value_type>
+using promoted = detail::type_of<detail::promote(detail::dtype_of<typename A::value_type>,
+                                                 detail::dtype_of<typename B::value_type>)>;
+
+// Inner: two matrices that have to become csr of one type first. Their indices are of one width.
+template <class A, class B>
+concept unlike_matrices =
+    sparse_matrix<A> && sparse_matrix<B> && std::same_as<typename A::index_type, typename B::index_type> &&
+    !(std::same_as<A, B> && std::same_as<A, csr<typename A::value_type, typename A::index_type>>);
+
+// Inner: the csr of a matrix, with values of type R.
+template <sparse_element R, sparse_matrix A>
+csr<R, typename A::index_type> as_csr(const A& a) {
+    using T = typename A::value_type;
+    if constexpr (!std::same_as<A, csr<T, typename A::index_type>>)
+        return as_csr<R>(a.to_csr());
+    else if constexpr (std::same_as<T, R>)
+        return a;
+    else
+        return a.map_values([](const array<T>& values) { return array<R>(values); });
+}
 
 /// A list of entries: a value, a row and a column for each. It is made from triplets, and becomes a csr for all else.
 ///
@@ -37,7 +77,7 @@ class csc;
 ///     // prints: [2. 4. 4.] [0 1 1] [1 0 2] (2, 3)3
 ///     //         [[0. 2. 0.]
 ///     //          [4. 0. 4.]] [0 1 3] [0 1 2]
-template <sparse_element T, sparse_index I = std::int32_t>
+template <sparse_element T, sparse_index I>
 class coo {
 public:
     using value_type = T;
@@ -162,6 +202,20 @@ public:
     INGOT_API T sum() const;
     /// The sum of each column (axis 0) or each row (axis 1). Throws shape_error where there is no such axis.
     INGOT_API array<T> sum(index_t axis) const;
+    /// The greatest element; elements without an entry are 0, and NaN is above all. Waits. For real types. Throws
+    /// shape_error where the matrix has no element.
+    ///
+    ///     const sparse::csr<double> a(array<double>{{0, -1}, {-2, -3}});
+    ///     std::cout << a.max() << ' ' << a.min() << ' ' << a.mean() << ' ' << a(1, 0) << ' ' << a(0, 0) << ' ' <<
+    ///     a(-1, -1);
+    ///     // prints: 0 -3 -1.5 -2 0 -3
+    INGOT_API T max() const
+        requires(!detail::complex_number<T>);
+    /// The least element, in the same way.
+    INGOT_API T min() const
+        requires(!detail::complex_number<T>);
+    /// The mean of all elements, with those that have no entry; NaN where there are none. Waits.
+    INGOT_API T mean() const;
     /// The matrix without entries of value 0. Waits for their number.
     ///
     ///     sparse::csr<double> a({0, 2}, {0, 1}, {0, 1, 2}, {2, 2});
@@ -176,13 +230,19 @@ public:
     }
     /// The rows of a slice. Waits for the number of their entries.
     INGOT_API csr operator()(const slice& rows) const;
+    /// The element in row i and column j, 0 where there is no entry; negative numbers count from the end. Waits. Throws
+    /// index_error where there is no such row or column.
+    template <std::integral J, std::integral K>
+    T operator()(J i, K j) const {
+        return element(static_cast<index_t>(i), static_cast<index_t>(j));
+    }
 
     /// The product with a vector or a matrix (see `sparse::matmul`).
     template <array_expression E>
-        requires(detail::promote(E::type, detail::dtype_of<T>) == detail::dtype_of<T>)
-    array<T> dot(const E& x, const source_place& here = source_place::current()) const {
+    array<promoted<csr, E>> dot(const E& x, const source_place& here = source_place::current()) const {
         const detail::in_statement of_the_user(here);
-        return product(array<T>(x));
+        using R = promoted<csr, E>;
+        return as_csr<R>(*this).product(array<R>(x));
     }
 
     /// The matrix with f(values()) for its values, an expression of as many elements: a function that keeps zeros.
@@ -210,6 +270,7 @@ public:
 
 private:
     INGOT_API csr row(index_t i) const;
+    INGOT_API T element(index_t i, index_t j) const;
 
     array<T> values_;
     array<I> indices_, indptr_;
@@ -261,10 +322,10 @@ public:
     const csr<T, I>& transpose() const noexcept { return transposed_; }
     /// The product with a vector or a matrix (see `sparse::matmul`).
     template <array_expression E>
-        requires(detail::promote(E::type, detail::dtype_of<T>) == detail::dtype_of<T>)
-    array<T> dot(const E& x, const source_place& here = source_place::current()) const {
+    array<promoted<csc, E>> dot(const E& x, const source_place& here = source_place::current()) const {
         const detail::in_statement of_the_user(here);
-        return transposed_.transposed_product(array<T>(x));
+        using R = promoted<csc, E>;
+        return as_csr<R>(transposed_).transposed_product(array<R>(x));
     }
 
 private:

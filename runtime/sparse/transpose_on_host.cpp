@@ -1,0 +1,58 @@
+// The transposition of a csr on the host: entries are counted by column, then each is written to its column's next
+// place, in the order of the rows.
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+
+#include "runtime/sparse/rows_on_host.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+template <class T, class I>
+void transpose_rows(const csr_transposition& t) {
+    const T* const values = static_cast<const T*>(t.from.values);
+    const I *const indices = static_cast<const I*>(t.from.indices), *const indptr =
+                                                                        static_cast<const I*>(t.from.indptr);
+    T* const to_values = static_cast<T*>(t.to.values);
+    I* const to_indices = static_cast<I*>(t.to.indices);
+    I* const to_indptr = static_cast<I*>(t.to.indptr);
+    std::fill_n(to_indptr, t.columns + 1, I{0});
+    // The number of a column's entries becomes the place of its first one, and in the end that behind its last one.
+    I* const next = to_indptr + 1;
+    for (I e = 0; e < indptr[t.rows]; ++e) ++next[indices[e]];
+    for (I column = 0, place = 0; column < t.columns; ++column) {
+        const I count = next[column];
+        next[column] = place;
+        place += count;
+    }
+    for (I row = 0; row < t.rows; ++row)
+        for (I e = indptr[row]; e < indptr[row + 1]; ++e) {
+            const I place = next[indices[e]]++;
+            to_indices[place] = row;
+            to_values[place] = values[e];
+        }
+}
+
+template <class T>
+void transpose_elements(const csr_transposition& t) {
+    t.index_type == dtype::i4 ? transpose_rows<T, std::int32_t>(t) : transpose_rows<T, std::int64_t>(t);
+}
+
+}  // namespace
+
+void transpose_on_host(const csr_transposition& t) {
+    switch (t.type) {
+        case dtype::f4:
+            return transpose_elements<float>(t);
+        case dtype::f8:
+            return transpose_elements<double>(t);
+        case dtype::c8:
+            return transpose_elements<std::complex<float>>(t);
+        default:
+            return transpose_elements<std::complex<double>>(t);
+    }
+}
+
+}  // namespace ingot::runtime
