@@ -138,4 +138,10 @@ TEST_CASE("solvers end where they cannot go on") {
     CHECK(fit.reason == linalg::ending::converged);
     CHECK(linalg::cg(array<int>{{2, 0}, {0, 4}}, array<int>{2, 8}).x(1).item() == doctest::Approx(2));
     CHECK_THROWS_AS(linalg::cg(eye<double>(4), b), shape_error);
+    const auto shorter = [](const array<double>& x) { return x(slice(1)) * 2; };
+    CHECK_THROWS_WITH_AS(linalg::cg(shorter, b), doctest::Contains("[cg] the operator makes shape ("), shape_error);
+    CHECK_THROWS_WITH_AS(linalg::gmres(shorter, b), doctest::Contains("[gmres] the operator makes shape ("),
+                         shape_error);
+    CHECK_THROWS_WITH_AS(linalg::gmres(eye<double>(b.size()), b, {.restart = 0}),
+                         "[gmres] restart 0; at least 1 is wanted", error);
 }

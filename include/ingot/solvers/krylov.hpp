@@ -67,6 +67,16 @@ decltype(auto) applied(const A& a, const array<T>& x) {
         return matmul(a, x);
 }
 
+/// A x of a square operator, as an expression. Throws shape_error where it has another shape than x.
+template <class A, class T>
+decltype(auto) applied_square(const char* operation, const A& a, const array<T>& x) {
+    decltype(auto) y = applied(a, x);
+    if (y.shape() != x.shape())
+        throw shape_error("[" + std::string(operation) + "] the operator makes shape " + to_text(y.shape().values()) +
+                          " of shape " + to_text(x.shape().values()) + "; the same is wanted");
+    return y;
+}
+
 /// A sparse matrix by rows: a csr itself, of the other formats a new csr.
 template <class A>
 decltype(auto) by_rows(const A& a) {
@@ -170,7 +180,7 @@ iterative_solution<detail::unknown_of<B>> cg(const A& a, const B& b, const itera
     array<T> p = detail::own_copy<T>(detail::applied(m, s.r)), q = zeros<T>(s.r.shape()), z = zeros<T>(s.r.shape());
     array<T> rz = detail::inner_product(s.r, p), step = zeros<T>(shape_like{}), last = zeros<T>(shape_like{});
     s.run([&] {
-        assign(q, detail::applied(a, p));
+        assign(q, detail::applied_square("cg", a, p));
         assign(step, rz / detail::inner_product(p, q));
         assign(std::forward_as_tuple(s.x, s.r), s.x + step * p, s.r - step * q);
         assign(last, rz);
@@ -210,11 +220,11 @@ iterative_solution<detail::unknown_of<B>> bicgstab(const A& a, const B& b, const
         assign(rho, now);
         assign(p, s.r + beta * (p - omega * v));
         assign(ph, detail::applied(m, p));
-        assign(v, detail::applied(a, ph));
+        assign(v, detail::applied_square("bicgstab", a, ph));
         assign(alpha, rho / detail::inner_product(shadow, v));
         assign(s.r, s.r - alpha * v);
         assign(sh, detail::applied(m, s.r));
-        assign(t, detail::applied(a, sh));
+        assign(t, detail::applied_square("bicgstab", a, sh));
         // A residual that is exactly 0 ends the iteration: 0 / 0 is not to spoil the solution.
         assign(omega,
                where(detail::squared_norm(t) == 0, T(0), detail::inner_product(t, s.r) / detail::squared_norm(t)));
@@ -237,6 +247,8 @@ iterative_solution<detail::unknown_of<B>> gmres(const A& a, const B& b, const it
                                                 const M& m = {}, const G& guess = {}) {
     using T = detail::unknown_of<B>;
     using R = detail::norm_type<T>;
+    if (options.restart < 1)
+        throw error("[gmres] restart " + std::to_string(options.restart) + "; at least 1 is wanted");
     detail::krylov_state<T> s(a, b, options, guess);
     const index_t n = s.r.size(), kept = std::clamp<index_t>(options.restart, 1, std::max<index_t>(n, 1));
     const auto k_most = static_cast<std::size_t>(kept);
@@ -262,7 +274,7 @@ iterative_solution<detail::unknown_of<B>> gmres(const A& a, const B& b, const it
         index_t k = 0;
         for (; k < kept && turns < s.most && norm > end; ++k, ++turns) {
             const array<T> v = reshape(basis(k), shape);
-            array<T> w = reshape(detail::applied(a, array<T>(detail::applied(m, v))), {n});
+            array<T> w = reshape(detail::applied_square("gmres", a, array<T>(detail::applied(m, v))), {n});
             std::vector<T> column(static_cast<std::size_t>(k) + 2);
             for (int pass = 0; pass < 2; ++pass) {  // once more, against rounding
                 array<T> along;
@@ -310,7 +322,7 @@ iterative_solution<detail::unknown_of<B>> gmres(const A& a, const B& b, const it
             const array<T> correction =
                 reshape(sum(basis(slice(0, static_cast<index_t>(columns))) * weights(all, newaxis), 0), shape);
             s.x = s.x + detail::applied(m, correction);
-            s.r = astype<T>(b) - detail::applied(a, s.x);
+            s.r = astype<T>(b) - detail::applied_square("gmres", a, s.x);
             norm = std::sqrt(detail::squared_norm(s.r).item());
         }
     }
