@@ -36,7 +36,7 @@ runtime/kernels: codegen/graph codegen/text codegen/plan runtime/system runtime/
 runtime/trees: runtime/system runtime/front^
 runtime/front: codegen/graph codegen/plan runtime/system runtime/device runtime/kernels runtime/trees runtime/linalg
     runtime/fft runtime/sorting runtime/sparse runtime/ndimage
-runtime/functions: runtime/device runtime/kernels runtime/front runtime/sorting
+runtime/functions: runtime/system runtime/device runtime/kernels runtime/front runtime/sorting
 runtime/files: runtime/system runtime/device runtime/functions runtime/front
 runtime/linalg: runtime/system runtime/device runtime/functions runtime/front^
 runtime/fft: runtime/system runtime/device runtime/front^
@@ -45,8 +45,8 @@ runtime/sparse: runtime/system runtime/device runtime/kernels runtime/files runt
 runtime/ndimage: runtime/system runtime/device runtime/kernels runtime/functions runtime/front^
 runtime/nn: runtime/system runtime/device runtime/front runtime/functions
 runtime/signal: runtime/device runtime/front^ runtime/functions runtime/kernels runtime/ndimage runtime/system
-runtime/interpolate: runtime/functions
-runtime/spatial: runtime/functions
+runtime/interpolate: runtime/system runtime/functions
+runtime/spatial: runtime/system runtime/functions
 runtime/random: runtime/system runtime/device runtime/front
 runtime/distributed: runtime/system runtime/device runtime/front runtime/trees runtime/random runtime/sorting runtime/files runtime/mpi
 runtime/mpi:

@@ -20,6 +20,7 @@
 #include <ingot/sparse/products.hpp>
 
 #include "runtime/sparse/triplets.hpp"
+#include "runtime/system/number_text.hpp"
 
 namespace ingot::sparse {
 
@@ -213,7 +214,8 @@ template <sparse_element T, sparse_index I>
 csr<T, I> random(index_t rows, index_t columns, double density) {
     const matrix_extents e = extents_of("sparse::random", {rows, columns});
     if (!(density >= 0 && density <= 1))
-        throw error("[sparse::random] the density is " + std::to_string(density) + "; a number from 0 to 1 is wanted");
+        throw error("[sparse::random] the density is " + runtime::number_text(density) +
+                    "; a number from 0 to 1 is wanted");
     const index_t count = std::llround(density * static_cast<double>(rows * columns));
     if (count == 0) return csr<T, I>({rows, columns});
     return csr_of<T, I>("sparse::random",
