@@ -1,6 +1,8 @@
 // Erosions and dilations of truths: "and" and "or" of the elements at the structure's places.
 #include <ingot/ndimage/morphology.hpp>
 
+#include <algorithm>
+
 #include <ingot/core/creation.hpp>
 #include <ingot/core/host.hpp>
 #include <ingot/core/index_functions.hpp>
