@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ingot/core/error.hpp>
@@ -136,9 +137,9 @@ void plot_curves(const std::string& path, const plot_options& options, const buf
         throw shape_error("[plot] x of shape " + to_text(x_where.extents()) + " and y of shape " +
                           to_text(y_where.extents()) + "; (n,), and (n,) or (curves, n), are wanted");
     const index_t curve_count = y_where.rank() == 2 ? y_where.shape()[0] : 1;
-    if (!options.labels.empty() && options.labels.size() != static_cast<std::size_t>(curve_count))
+    if (std::cmp_greater(options.labels.size(), curve_count))
         throw shape_error("[plot] " + std::to_string(options.labels.size()) + " labels for " +
-                          std::to_string(curve_count) + " curves; one for each is wanted");
+                          std::to_string(curve_count) + " curves; at most one for each is possible");
     constexpr int least = 160, most = 16384;
     if (options.width < least || options.height < least || options.width > most || options.height > most)
         throw shape_error("[plot] a picture of " + std::to_string(options.width) + " by " +

@@ -131,7 +131,7 @@ TEST_CASE("pictures of wrong shapes and files that are no PNG are refused") {
           std::string::npos);
     CHECK(message_of<shape_error>([&] { imshow(ones<float>({4, 4, 1}), file); }).find("two axes") != std::string::npos);
     CHECK(message_of<shape_error>([&] { plot(ones<float>({4}), ones<float>({4}), file, {.labels = {"a", "b"}}); }) ==
-          "[plot] 2 labels for 1 curves; one for each is wanted");
+          "[plot] 2 labels for 1 curves; at most one for each is possible");
     CHECK(message_of<file_error>([&] { imshow(ones<float>({4, 4}), "im.jpg"); }) ==
           "[imshow] im.jpg: the file holds PNG, so a name that ends with .png is wanted");
     CHECK(message_of<shape_error>([&] { plot(ones<float>({4}), ones<float>({5}), file); }).find("(4,)") !=

@@ -27,7 +27,7 @@ struct plot_options {
     std::string title = "";
     std::string xlabel = "";
     std::string ylabel = "";
-    std::vector<std::string> labels = {};  ///< names of the curves, for a legend
+    std::vector<std::string> labels = {};  ///< names of the first curves, for a legend
     int width = 640;                       ///< of the picture, in pixels
     int height = 400;
 };
