@@ -2,19 +2,35 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <ingot/ingot.hpp>
 
 namespace {
 
+/// Whether nobody listens at a port of this machine.
+bool is_free(int port) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(static_cast<std::uint16_t>(port));
+    const bool bound = ::bind(socket, reinterpret_cast<const sockaddr*>(&at), sizeof(at)) == 0;
+    ::close(socket);
+    return bound;
+}
+
 std::vector<std::string> run_ranks(int ranks, const std::string& what) {
-    static int port = 31000 + static_cast<int>(::getpid() % 4000) * 4;
-    ++port;
+    // Below the ports that connections of other programs get.
+    static int port = 16000 + static_cast<int>(::getpid() % 4000) * 4;
+    do ++port;
+    while (!is_free(port));
     std::vector<std::FILE*> pipes;
     for (int r = 0; r < ranks; ++r)
         pipes.push_back(::popen(
