@@ -228,7 +228,7 @@ signal::peaks peaks_of(const image& e, const signal::peak_options& how) {
     const with_device there(runtime::device_of(e));
     const array<double> x = signal_as<double>(e);
     tops maxima = local_maxima(x);
-    if (how.height && !how.plateau_size && maxima.at.size() != 0) {  // fewer are copied to the host
+    if (how.height && !how.plateau_size && maxima.at.size() != 0) {  // so that fewer are copied to the host
         const array<bool> kept = how.height->have(lazy<double>(take<unchecked_mode>(x, maxima.at, 0)));
         maxima = {maxima.left(kept), maxima.right(kept), maxima.at(kept)};
     }
@@ -239,7 +239,7 @@ signal::peaks peaks_of(const image& e, const signal::peak_options& how) {
     if (how.plateau_size)
         choose(
             [&](const peak& p) { return how.plateau_size->have(static_cast<double>(p.right_edge - p.left_edge + 1)); });
-    if (how.height) choose([&](const peak& p) { return how.height->have(p.height); });
+    if (how.height && how.plateau_size) choose([&](const peak& p) { return how.height->have(p.height); });
     if (how.threshold)
         choose([&](const peak& p) {
             return how.threshold->have(std::min(p.to_left, p.to_right), std::max(p.to_left, p.to_right));

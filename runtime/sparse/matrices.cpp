@@ -200,11 +200,11 @@ static void check_any_element(const char* operation, const csr<T, I>& a) {
         throw shape_error("[" + std::string(operation) + "] a sparse matrix of shape " +
                           detail::to_text(shape.values()) + " has no elements; one with elements is wanted");
 }
-/// Whether a value is the result beside elements without an entry: there are none of them, or it is NaN.
+/// The extreme of the values, and of 0 where elements have no entry. NaN is a result.
 template <class T, class I>
-static bool is_result(const csr<T, I>& a, T extreme) {
+static T with_zeros(const csr<T, I>& a, T extreme, const T& (*of_two)(const T&, const T&)) {
     const shape_like shape = a.shape();
-    return a.nnz() == shape[0] * shape[1] || extreme != extreme;
+    return a.nnz() == shape[0] * shape[1] || extreme != extreme ? extreme : of_two(extreme, T(0));
 }
 
 template <sparse_element T, sparse_index I>
@@ -212,9 +212,7 @@ T csr<T, I>::max() const
     requires(!detail::complex_number<T>)
 {
     check_any_element("max", *this);
-    if (nnz() == 0) return 0;
-    const T greatest = ingot::max(values_).item();
-    return is_result(*this, greatest) ? greatest : std::max(greatest, T(0));
+    return nnz() == 0 ? T(0) : with_zeros<T, I>(*this, ingot::max(values_).item(), std::max<T>);
 }
 
 template <sparse_element T, sparse_index I>
@@ -222,9 +220,7 @@ T csr<T, I>::min() const
     requires(!detail::complex_number<T>)
 {
     check_any_element("min", *this);
-    if (nnz() == 0) return 0;
-    const T least = ingot::min(values_).item();
-    return is_result(*this, least) ? least : std::min(least, T(0));
+    return nnz() == 0 ? T(0) : with_zeros<T, I>(*this, ingot::min(values_).item(), std::min<T>);
 }
 
 template <sparse_element T, sparse_index I>

@@ -1,12 +1,11 @@
 // The merge of two csr matrices on the host: a piece by each of its threads in turn.
 #include <algorithm>
-#include <complex>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <type_traits>
 
 #include "runtime/device/host_workers.hpp"
+#include "runtime/sparse/host_types.hpp"
 #include "runtime/sparse/merge.hpp"
 
 namespace ingot::runtime {
@@ -77,22 +76,8 @@ void merge_by_rule(const sparse_merge& m, bool writes) {
     }
 }
 
-template <class T>
-void merge_elements(const sparse_merge& m, bool writes) {
-    m.index_type == dtype::i4 ? merge_by_rule<T, std::int32_t>(m, writes) : merge_by_rule<T, std::int64_t>(m, writes);
-}
-
 void merge_on_host(const sparse_merge& m, bool writes) {
-    switch (m.type) {
-        case dtype::f4:
-            return merge_elements<float>(m, writes);
-        case dtype::f8:
-            return merge_elements<double>(m, writes);
-        case dtype::c8:
-            return merge_elements<std::complex<float>>(m, writes);
-        default:
-            return merge_elements<std::complex<double>>(m, writes);
-    }
+    with_types(m.type, m.index_type, [&]<class T, class I>() { merge_by_rule<T, I>(m, writes); });
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // Each thread adds them in a dense row, in the order of a's entries, and sorts the columns that it met.
 #include <algorithm>
 #include <bit>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,7 +11,7 @@
 #include <vector>
 
 #include "runtime/device/host_workers.hpp"
-#include "runtime/sparse/product.hpp"
+#include "runtime/sparse/host_types.hpp"
 #include "runtime/sparse/rows_on_host.hpp"
 
 namespace ingot::runtime {
@@ -172,12 +171,6 @@ index_t count_and_add(const csr_product& p) {
     return entries;
 }
 
-template <class T>
-void write_elements(const csr_product& p) {
-    p.index_type == dtype::i4 ? compute_rows<row_writer<T, std::int32_t>>(p)
-                              : compute_rows<row_writer<T, std::int64_t>>(p);
-}
-
 }  // namespace
 
 index_t count_products_on_host(const csr_product& p) {
@@ -185,16 +178,7 @@ index_t count_products_on_host(const csr_product& p) {
 }
 
 void write_products_on_host(const csr_product& p) {
-    switch (p.type) {
-        case dtype::f4:
-            return write_elements<float>(p);
-        case dtype::f8:
-            return write_elements<double>(p);
-        case dtype::c8:
-            return write_elements<std::complex<float>>(p);
-        default:
-            return write_elements<std::complex<double>>(p);
-    }
+    with_types(p.type, p.index_type, [&]<class T, class I>() { compute_rows<row_writer<T, I>>(p); });
 }
 
 }  // namespace ingot::runtime

@@ -1,8 +1,6 @@
 // A product of a csr with a dense vector or matrix, on the host and on a GPU.
 #pragma once
 
-#include <complex>
-
 #include <ingot/core/dtype.hpp>
 #include <ingot/core/shape.hpp>
 
@@ -24,15 +22,5 @@ struct sparse_product {
 
 void sparse_product_on_host(const sparse_product&);
 void sparse_product_on_gpu(const sparse_product&, stream_state&);
-
-/// The product without C++'s checks for infinities.
-template <class T>
-T times(T a, T b) {
-    return a * b;
-}
-template <class T>
-std::complex<T> times(std::complex<T> a, std::complex<T> b) {
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
 
 }  // namespace ingot::runtime

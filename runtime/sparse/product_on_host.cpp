@@ -1,12 +1,11 @@
 // Products of a csr on the host. Rows are computed in blocks by the host's threads, each row in the order of its
 // entries. A transposed product goes through the rows on one thread, and adds to the elements that the columns name.
 #include <algorithm>
-#include <complex>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 
 #include "runtime/device/host_workers.hpp"
+#include "runtime/sparse/host_types.hpp"
 #include "runtime/sparse/product.hpp"
 #include "runtime/sparse/short_row_sums.hpp"
 
@@ -90,27 +89,10 @@ struct typed_product {
     }
 };
 
-template <class T>
-void run_with_elements(const sparse_product& p) {
-    if (p.index_type == dtype::i4)
-        typed_product<T, std::int32_t>{p}.run();
-    else
-        typed_product<T, std::int64_t>{p}.run();
-}
-
 }  // namespace
 
 void sparse_product_on_host(const sparse_product& p) {
-    switch (p.type) {
-        case dtype::f4:
-            return run_with_elements<float>(p);
-        case dtype::f8:
-            return run_with_elements<double>(p);
-        case dtype::c8:
-            return run_with_elements<std::complex<float>>(p);
-        default:
-            return run_with_elements<std::complex<double>>(p);
-    }
+    with_types(p.type, p.index_type, [&]<class T, class I>() { typed_product<T, I>{p}.run(); });
 }
 
 }  // namespace ingot::runtime

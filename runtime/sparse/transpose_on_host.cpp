@@ -1,9 +1,8 @@
 // The transposition of a csr on the host: entries are counted by column, then each is written to its column's next
 // place, in the order of the rows.
 #include <algorithm>
-#include <complex>
-#include <cstdint>
 
+#include "runtime/sparse/host_types.hpp"
 #include "runtime/sparse/rows_on_host.hpp"
 
 namespace ingot::runtime {
@@ -35,24 +34,10 @@ void transpose_rows(const csr_transposition& t) {
         }
 }
 
-template <class T>
-void transpose_elements(const csr_transposition& t) {
-    t.index_type == dtype::i4 ? transpose_rows<T, std::int32_t>(t) : transpose_rows<T, std::int64_t>(t);
-}
-
 }  // namespace
 
 void transpose_on_host(const csr_transposition& t) {
-    switch (t.type) {
-        case dtype::f4:
-            return transpose_elements<float>(t);
-        case dtype::f8:
-            return transpose_elements<double>(t);
-        case dtype::c8:
-            return transpose_elements<std::complex<float>>(t);
-        default:
-            return transpose_elements<std::complex<double>>(t);
-    }
+    with_types(t.type, t.index_type, [&]<class T, class I>() { transpose_rows<T, I>(t); });
 }
 
 }  // namespace ingot::runtime

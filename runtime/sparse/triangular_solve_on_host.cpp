@@ -1,7 +1,6 @@
 // Substitution on the host, row by row. One thread goes through the rows, for each needs those before it.
-#include <complex>
-#include <cstdint>
 
+#include "runtime/sparse/host_types.hpp"
 #include "runtime/sparse/triangular_solve.hpp"
 
 namespace ingot::runtime {
@@ -31,24 +30,10 @@ void substitute(const triangular_solve& s) {
     }
 }
 
-template <class T>
-void substitute_elements(const triangular_solve& s) {
-    s.index_type == dtype::i4 ? substitute<T, std::int32_t>(s) : substitute<T, std::int64_t>(s);
-}
-
 }  // namespace
 
 void solve_triangular_on_host(const triangular_solve& s) {
-    switch (s.type) {
-        case dtype::f4:
-            return substitute_elements<float>(s);
-        case dtype::f8:
-            return substitute_elements<double>(s);
-        case dtype::c8:
-            return substitute_elements<std::complex<float>>(s);
-        default:
-            return substitute_elements<std::complex<double>>(s);
-    }
+    with_types(s.type, s.index_type, [&]<class T, class I>() { substitute<T, I>(s); });
 }
 
 }  // namespace ingot::runtime
