@@ -80,8 +80,8 @@ lazy<std::int64_t> first_different(index_t n, index_t wanted, index_t draws, ran
 }
 
 [[noreturn]] void throw_no_covariance(double least, double greatest) {
-    throw linalg_error("[multivariate_normal] the covariance has eigenvalues from " + runtime::number_text(least) +
-                       " to " + runtime::number_text(greatest) + ": none is to be negative");
+    throw linalg_error("[multivariate_normal] the covariance has eigenvalues from " + runtime::number_text(least, 6) +
+                       " to " + runtime::number_text(greatest, 6) + ": none is to be negative");
 }
 
 }  // namespace
