@@ -1,5 +1,6 @@
 // Cases of a list: all of them on a GPU and where INGOT_TEST_ALL is set, else a random third in each run. The list
-// covers the classes of a GPU's schedules; each run compiles as many of them for CUDA as time allows.
+// covers the classes of a GPU's schedules; each run compiles as many of them for CUDA as time allows, and runs as many
+// on the emulated GPU.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -23,9 +24,18 @@ inline unsigned long drawing_seed() {
     return seed;
 }
 
+/// Whether a test is to take all cases that it knows, rather than a random part of them.
+inline bool takes_all() {
+    return std::getenv("INGOT_TEST_ALL") != nullptr ||
+           (current_device().is_cuda() && std::getenv("INGOT_TEST_EMULATED") == nullptr);
+}
+
+/// `most` where a test takes all cases, else a third of it, as a number of random cases.
+inline int number_of_draws(int most) { return takes_all() ? most : (most + 2) / 3; }
+
 template <class T>
 std::vector<T> drawn(std::initializer_list<T> all) {
-    if (current_device().is_cuda() || std::getenv("INGOT_TEST_ALL") != nullptr) return all;
+    if (takes_all()) return all;
     static std::mt19937_64 random(drawing_seed());
     std::vector<T> some;
     const std::size_t first = random() % 3;

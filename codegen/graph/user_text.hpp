@@ -14,7 +14,7 @@ namespace ingot::codegen {
 struct user_text {
     struct parameter {
         std::string type, name;  // as spelled in the source
-        dtype of;
+        dtype of = dtype::b1;
         bool raw = false;  // a whole array in C order
         friend bool operator==(const parameter&, const parameter&) = default;
     };

@@ -14,6 +14,8 @@
 #include <ingot/distributed.hpp>
 #include <ingot/ingot.hpp>
 
+#include "tests/drawn.hpp"
+
 using namespace ingot;
 namespace dist = ingot::distributed;
 
@@ -186,8 +188,9 @@ std::uint64_t first_seed() {
 
 TEST_CASE("drawn statements over drawn partitions are those over ordinary arrays") {
     const std::uint64_t seed = first_seed();
-    for (std::uint64_t k = 0; k < 40; ++k) {
-        const std::uint64_t own = seed + k;
+    const int draws = test::number_of_draws(40);
+    for (int k = 0; k < draws; ++k) {
+        const std::uint64_t own = seed + static_cast<std::uint64_t>(k);
         CAPTURE(own);
         std::string told;
         try {

@@ -15,6 +15,7 @@
 #include <ingot/ingot.hpp>
 
 #include "leaf.hpp"
+#include "tests/drawn.hpp"
 
 namespace ingot::tests {
 
@@ -401,7 +402,9 @@ void check(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("reductions, scans, maps and views among each other are what they are one by one") {
-    const std::uint64_t seed = number_from("INGOT_TEST_SEED", 20260101), count = number_from("INGOT_TEST_PROGRAMS", 40);
+    const std::uint64_t seed = ingot::test::drawing_seed();
+    const auto draws = static_cast<std::uint64_t>(ingot::test::number_of_draws(40));
+    const std::uint64_t count = number_from("INGOT_TEST_PROGRAMS", draws);
     MESSAGE("seed " << seed << ", " << count << " programs");
     for (std::uint64_t s = seed; s < seed + count; ++s) switch (s % 4) {
             case 0:

@@ -8,6 +8,7 @@
 
 #include "evaluators.hpp"
 #include "smooth.hpp"
+#include "tests/drawn.hpp"
 
 namespace ingot::tests {
 
@@ -23,6 +24,10 @@ struct named_evaluator {
     const char* name;
     contents (*evaluate)(const std::vector<random_tree>&);
 };
+
+std::uint64_t trees() {
+    return number_from("INGOT_TEST_TREES", static_cast<std::uint64_t>(ingot::test::number_of_draws(600)));
+}
 
 /// The evaluators that this machine has.
 std::vector<named_evaluator> evaluators() {
@@ -63,7 +68,7 @@ constexpr std::uint64_t together = 6;  // outputs of one kernel: fewer keys to c
 /// the group.
 template <class Grow, class Reference, class Compare>
 void check_groups(std::uint64_t trees, Grow grow_one, Reference reference, Compare compare) {
-    const std::uint64_t seed = number_from("INGOT_TEST_SEED", 20260101);
+    const std::uint64_t seed = ingot::test::drawing_seed();
     MESSAGE("seed " << seed << ", " << trees << " trees");
     for (std::uint64_t first = 0; first < trees; first += together) {
         random_engine random(seed + first);
@@ -90,7 +95,7 @@ void check_groups(std::uint64_t trees, Grow grow_one, Reference reference, Compa
 TEST_CASE("compiled kernels, the interpreter and the plain reading agree on random trees") {
     const tree_options options;
     check_groups(
-        number_from("INGOT_TEST_TREES", 600),
+        trees(),
         [&](std::uint64_t seed, const extents& shape) { return grow(seed, shape, options); }, plain_value,
         [&](const std::string& who, const random_tree& tree, const auto& got, const auto& wanted) {
             const std::string what = difference(tree.type, got, wanted);
@@ -101,12 +106,12 @@ TEST_CASE("compiled kernels, the interpreter and the plain reading agree on rand
 TEST_CASE("a statement that comes again with other operands means what it means for the first time") {
     const tree_options any{.nodes = 3, .sums = 10, .targets = 0},
         contiguous{.nodes = 3, .sums = 0, .targets = 0, .scalars = 50, .contiguous = true};
-    const std::uint64_t seed = number_from("INGOT_TEST_SEED", 20260101);
+    const std::uint64_t seed = ingot::test::drawing_seed();
     const ingot::detail::device_id where = device::cuda_count() != 0 ? device::cuda() : device::host();
     static std::vector<ingot::detail::slot*>& kept =
         *new std::vector<ingot::detail::slot*>;  // slots' entries are never freed
     std::size_t wrong = 0;
-    for (std::uint64_t k = 0; k < number_from("INGOT_TEST_TREES", 600) / 25; ++k) {
+    for (std::uint64_t k = 0; k < trees() / 25; ++k) {
         random_engine random(seed + k);
         random_tree tree = grow(random(), random_shape(random), k % 2 == 0 ? any : contiguous);
         kept.push_back(new ingot::detail::slot);
@@ -124,8 +129,8 @@ TEST_CASE("a statement that comes again with other operands means what it means 
 TEST_CASE("trees of functions that are not exact stay within the bound that their errors add up to") {
     std::size_t judged = 0, elements = 0;
     check_groups(
-        number_from("INGOT_TEST_TREES", 600) / 10,
-        [](std::uint64_t seed, const extents& shape) { return grow_smooth(seed, shape, 8); }, bounded_value,
+        trees() / 10, [](std::uint64_t seed, const extents& shape) { return grow_smooth(seed, shape, 8); },
+        bounded_value,
         [&](const std::string& who, const random_tree& tree, const auto& got, const auto& wanted) {
             elements += wanted.size();
             const std::string what = beyond_bound(tree, got, wanted, judged);

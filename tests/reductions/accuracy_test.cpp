@@ -17,7 +17,7 @@ using namespace ingot;
 namespace {
 
 bool on_gpu() { return current_device().is_cuda(); }
-index_t many() { return index_t{1} << (on_gpu() ? 28 : 24); }
+index_t terms() { return index_t{1} << (on_gpu() ? 28 : 24); }
 
 /// The sum of a float array's elements in double, added here, in another order than any kernel's.
 double added_up(const array<float>& x) {
@@ -71,7 +71,7 @@ int differing(int runs, F f) {
 }  // namespace
 
 TEST_CASE("a float sum of uniform numbers is within 4 ulp") {
-    const array<float> x = random::generator(1).uniform<float>({many()});
+    const array<float> x = random::generator(1).uniform<float>({terms()});
     const double exact = added_up(x);
     const float rounded = static_cast<float>(exact);
     const double ulp = static_cast<double>(std::nextafter(rounded, std::numeric_limits<float>::infinity())) - rounded;
@@ -81,20 +81,20 @@ TEST_CASE("a float sum of uniform numbers is within 4 ulp") {
 }
 
 TEST_CASE("a float sum of alternating signs is right to a millionth of what was added") {
-    const array<float> x = random::generator(2).uniform<float>({many()});
-    array<float> signs = ones<float>({many()});
+    const array<float> x = random::generator(2).uniform<float>({terms()});
+    array<float> signs = ones<float>({terms()});
     signs(slice(1, none, 2)) = -1.0f;
     const array<float> alternating = x * signs;
     CHECK(std::abs(sum(x * signs).item() - added_up(alternating)) <= 1e-6 * added_up(x));
 }
 
 TEST_CASE("a float variance about a large mean is right to five digits") {
-    const array<float> x = 10'000 + random::generator(3).normal<float>({many()});
-    const double mean_of_x = added_up(x) / static_cast<double>(many());
+    const array<float> x = 10'000 + random::generator(3).normal<float>({terms()});
+    const double mean_of_x = added_up(x) / static_cast<double>(terms());
     double squares = 0;
     for (index_t from = 0; from < x.size(); from += 1 << 22)
         for (const float v : x(slice(from, from + (1 << 22))).to_host()) squares += (v - mean_of_x) * (v - mean_of_x);
-    CHECK(std::abs(var(x).item() / (squares / static_cast<double>(many())) - 1) <= 1e-5);
+    CHECK(std::abs(var(x).item() / (squares / static_cast<double>(terms())) - 1) <= 1e-5);
     CHECK(std::abs(var(reshape(x, {4, -1}), 1).to_host()[0] - 1) < 1e-2);
 }
 

@@ -12,7 +12,7 @@ using namespace ingot;
 
 namespace {
 
-constexpr index_t many = 301;  // rows: results enough for classes of their own
+constexpr index_t many_rows = 301;  // rows: results enough for classes of their own
 
 /// Eighths, which float32 adds exactly, and ties.
 array<float> eighths(const shape_like& shape) {
@@ -84,7 +84,7 @@ void check_rows(const E& x, index_t axis) {
 }  // namespace
 
 TEST_CASE("short rows spaced apart, and of every other element") {
-    const array<float> x = eighths({many, 64});
+    const array<float> x = eighths({many_rows, 64});
     check_rows(x(all, slice(4, 9)), 1);   // from a vector on
     check_rows(x(all, slice(1, 14)), 1);  // from anywhere
     check_rows(x(all, slice(1, 64, 5)), 1);
@@ -92,27 +92,27 @@ TEST_CASE("short rows spaced apart, and of every other element") {
 }
 
 TEST_CASE("short rows across memory, beside many and beside few") {
-    check_rows(eighths({7, many})(slice(0, 5), all), 0);
-    check_rows(transpose(eighths({7, 2 * many}))(all, slice(0, 3)), 1);
-    for (const index_t n : {5, 29, 60}) check_rows(eighths({many, n + 1, 3})(all, slice(0, n), all), 1);
+    check_rows(eighths({7, many_rows})(slice(0, 5), all), 0);
+    check_rows(transpose(eighths({7, 2 * many_rows}))(all, slice(0, 3)), 1);
+    for (const index_t n : {5, 29, 60}) check_rows(eighths({many_rows, n + 1, 3})(all, slice(0, n), all), 1);
 }
 
 TEST_CASE("short rows of two axes") {
-    const array<float> x = eighths({3, many, 5});
-    const array<float> rows = reshape(moveaxis(x, 0, 1), {many, 15});
+    const array<float> x = eighths({3, many_rows, 5});
+    const array<float> rows = reshape(moveaxis(x, 0, 1), {many_rows, 15});
     const expected_rows e(rows.to_host(), 15);
     const auto [sums, greatest] = eval(sum(x, {0, 2}), max(x, {0, 2}));
     CHECK(sums.to_host() == e.sums);
     CHECK(greatest.to_host() == e.greatest);
-    if (current_device().is_cuda()) CHECK(threads_of(sum(x, {0, 2})) <= 4 * (many + 64));
+    if (current_device().is_cuda()) CHECK(threads_of(sum(x, {0, 2})) <= 4 * (many_rows + 64));
 }
 
 TEST_CASE("lengths of one part of a class share kernels") {
-    const array<float> x = eighths({many, 64});
+    const array<float> x = eighths({many_rows, 64});
     const auto compiled = [&](index_t n) {
         const std::uint64_t before = counters().compiles + counters().disk_cache_hits;
         const array<float> sums = sum(x(all, slice(8, 8 + n)) * 3, 1);
-        CHECK(sums.shape()[0] == many);
+        CHECK(sums.shape()[0] == many_rows);
         return counters().compiles + counters().disk_cache_hits - before;
     };
     (void)compiled(9);

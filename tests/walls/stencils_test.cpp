@@ -211,7 +211,8 @@ TEST_CASE("rows end where their buffer does, whichever way it is read") {
     // Between the first element of a buffer and its last, the ends of most rows lie outside of all views.
     const auto corners = [](const auto& v) { return v(0, 0, 0) - v(1, 1, 1) * v(2, 2, 2) + v(1, 2, 0); };
     const auto cross = [](const auto& v) { return v(1, 1, 1) * 2 - v(0, 1, 1) + v(2, 1, 1) + v(1, 0, 1) - v(1, 1, 2); };
-    for (int n = 0; n < 16; ++n) {  // one row of one plane would be a map
+    // One row of one plane would be a map. By the number's last two bits, one image or several, forwards or backwards.
+    for (int n = 0; n < ingot::test::number_of_draws(16); ++n) {
         const index_t images = n % 2 == 0 ? 1 : upto(3), planes = 1 + upto(35), rows = upto(20),
                       columns = 31 + upto(140);
         INFO(images, " images of ", planes, " planes, ", rows, " rows, ", columns, " columns");
