@@ -104,6 +104,7 @@ struct common_layout {
 
     bool differs(const detail::layout& own) const {
         if (own.rank() != rank) return true;
+        if (rank == 0) return false;
         const index_t* n = own.shape();
         for (int j = 2; j < 2 * rank; ++j)
             if (n[j] != numbers[j]) return true;

@@ -99,8 +99,8 @@ lazy<T> in_overlapping_blocks(const lazy<T>& a, const lazy<T>& b, const extents_
     const int rank = a.ndim(), transformed = static_cast<int>(over.size());
     std::vector<blocks_of_axis> blocks;
     std::vector<pad_width> widths(static_cast<std::size_t>(rank), pad_width(0, 0));
-    const shape_like shape = a.shape();
-    extents_list points, last, full(shape.begin(), shape.end());
+    const shape_like given = a.shape();
+    extents_list points, last, full(given.begin(), given.end());
     for (const index_t j : over) {
         const auto k = static_cast<std::size_t>(j);
         const index_t n = a.shape()[static_cast<int>(j)], m = b.shape()[static_cast<int>(j)];
