@@ -95,8 +95,7 @@ void check_groups(std::uint64_t trees, Grow grow_one, Reference reference, Compa
 TEST_CASE("compiled kernels, the interpreter and the plain reading agree on random trees") {
     const tree_options options;
     check_groups(
-        trees(),
-        [&](std::uint64_t seed, const extents& shape) { return grow(seed, shape, options); }, plain_value,
+        trees(), [&](std::uint64_t seed, const extents& shape) { return grow(seed, shape, options); }, plain_value,
         [&](const std::string& who, const random_tree& tree, const auto& got, const auto& wanted) {
             const std::string what = difference(tree.type, got, wanted);
             if (!what.empty()) FAIL_CHECK(who << ": " << what << "\n  shrunk: " << shrunk(tree, options));
