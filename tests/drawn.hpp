@@ -24,7 +24,8 @@ inline unsigned long drawing_seed() {
     return seed;
 }
 
-/// Whether a test is to take all cases that it knows, rather than a random part of them.
+/// Whether a test takes all its cases: on a GPU that is not emulated, and where INGOT_TEST_ALL is set. Else it takes a
+/// random part of them.
 inline bool takes_all() {
     return std::getenv("INGOT_TEST_ALL") != nullptr ||
            (current_device().is_cuda() && std::getenv("INGOT_TEST_EMULATED") == nullptr);

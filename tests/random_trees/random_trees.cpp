@@ -25,7 +25,7 @@ struct named_evaluator {
     contents (*evaluate)(const std::vector<random_tree>&);
 };
 
-std::uint64_t trees() {
+std::uint64_t number_of_trees() {
     return number_from("INGOT_TEST_TREES", static_cast<std::uint64_t>(ingot::test::number_of_draws(600)));
 }
 
@@ -95,7 +95,8 @@ void check_groups(std::uint64_t trees, Grow grow_one, Reference reference, Compa
 TEST_CASE("compiled kernels, the interpreter and the plain reading agree on random trees") {
     const tree_options options;
     check_groups(
-        trees(), [&](std::uint64_t seed, const extents& shape) { return grow(seed, shape, options); }, plain_value,
+        number_of_trees(), [&](std::uint64_t seed, const extents& shape) { return grow(seed, shape, options); },
+        plain_value,
         [&](const std::string& who, const random_tree& tree, const auto& got, const auto& wanted) {
             const std::string what = difference(tree.type, got, wanted);
             if (!what.empty()) FAIL_CHECK(who << ": " << what << "\n  shrunk: " << shrunk(tree, options));
@@ -110,7 +111,7 @@ TEST_CASE("a statement that comes again with other operands means what it means 
     static std::vector<ingot::detail::slot*>& kept =
         *new std::vector<ingot::detail::slot*>;  // slots' entries are never freed
     std::size_t wrong = 0;
-    for (std::uint64_t k = 0; k < trees() / 25; ++k) {
+    for (std::uint64_t k = 0; k < number_of_trees() / 25; ++k) {
         random_engine random(seed + k);
         random_tree tree = grow(random(), random_shape(random), k % 2 == 0 ? any : contiguous);
         kept.push_back(new ingot::detail::slot);
@@ -128,7 +129,7 @@ TEST_CASE("a statement that comes again with other operands means what it means 
 TEST_CASE("trees of functions that are not exact stay within the bound that their errors add up to") {
     std::size_t judged = 0, elements = 0;
     check_groups(
-        trees() / 10, [](std::uint64_t seed, const extents& shape) { return grow_smooth(seed, shape, 8); },
+        number_of_trees() / 10, [](std::uint64_t seed, const extents& shape) { return grow_smooth(seed, shape, 8); },
         bounded_value,
         [&](const std::string& who, const random_tree& tree, const auto& got, const auto& wanted) {
             elements += wanted.size();
