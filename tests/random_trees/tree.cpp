@@ -97,7 +97,10 @@ struct grower {
         const std::size_t bound = 1 + random() % 2;
         for (std::size_t k = 0; k < bound; ++k) {
             const index_t n = random.chance(3) ? 0 : lengths[1 + random() % (std::size(lengths) - 1)];
-            context.push_back(size_of_shape(context) * n > 40000 ? 1 + random.below(index_t{2}) : n);
+            // Memory is as large as if extents of 0 were 1: a leaf's layout steps over the other axes.
+            index_t room = std::max<index_t>(n, 1);
+            for (const index_t extent : context) room *= std::max<index_t>(extent, 1);
+            context.push_back(room > 40000 ? 1 + random.below(index_t{2}) : n);
         }
         dtype type = grow_covering(depth);
         if (kind_of(type) == kind::floating) type = add_map(op::astype, dtype::i4);
